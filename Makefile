@@ -1,0 +1,39 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint scenarios bench clean
+
+help:  ## show this
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "OnceGate needs Python 3.11 or newer: call make PYTHON=/path/to/python3.11"; exit 2; }
+	@test -x $(BIN)/python || { echo "setting up $(VENV) (once)"; $(PYTHON) -m venv $(VENV) || { echo "the venv module is missing: on Debian, apt-get install python3-venv"; exit 2; }; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[gateway]' --group dev
+	@touch $@
+
+demo: $(STAMP)  ## the refund incident, without and with OnceGate (under a minute)
+	@$(BIN)/oncegate demo
+
+test: $(STAMP)  ## all tests
+	@$(BIN)/python -m pytest -n 4
+
+lint: $(STAMP)  ## ruff, mypy --strict, import contracts, layout, a sentence for every test
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy && $(BIN)/mypy tests bench
+	@$(BIN)/lint-imports
+	@$(BIN)/python .ci/check_layout.py
+	@$(BIN)/interrogate --quiet tests
+
+scenarios: $(STAMP)  ## S1-S12: how many refunds does one intention cause?
+	@$(BIN)/python -m bench.scenarios
+
+bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
+	@$(BIN)/python -m bench
+
+clean:  ## remove what the other targets made
+	@rm -rf $(VENV) build dist *.egg-info

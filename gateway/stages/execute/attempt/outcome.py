@@ -1,0 +1,50 @@
+"""What we know after an attempt is a type, so that no code can confuse *never delivered* with *unknown*."""
+
+from dataclasses import dataclass
+
+from gateway.stages.execute.attempt.exchange import Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotSent:
+    """Proved: no byte of the request reached an application."""
+
+    code: str
+    retryable: bool
+    """Whether trying again can help (a refused connection can, an untrusted certificate cannot)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Proved: delivered and not done."""
+
+    code: str
+    status: int
+    retryable: bool = False
+    """429, 425, 423 or as declared: the same call may be sent again."""
+    retry_after_s: float | None = None
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """Proved: carried out. The result may still be lost or unreadable; then `code` says so."""
+
+    status: int
+    answer: Answer | None
+    code: str | None = None
+    """None, `done_result_lost`, `result_unreadable` or `result_too_large`."""
+    replayed: bool = False
+    """The downstream said, by its declared marker, that this answer is a stored one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """Bytes may have left and no proof came back."""
+
+    code: str
+    status: int | None = None
+    retry_after_s: float | None = None
+
+
+Outcome = NotSent | Refused | Done | Unknown
