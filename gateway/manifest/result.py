@@ -1,0 +1,24 @@
+"""The declared shape of a result: a 2xx that does not fit is `result_unreadable`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.manifest.schemas import Validator, compile_schema
+
+
+class ResultSchema:
+    """A compiled JSON Schema of `data`."""
+
+    __slots__ = ("_validator", "published")
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.published = schema
+        self._validator: Validator = compile_schema(schema)
+
+    def fault(self, data: Any) -> str | None:
+        """Where `data` first departs from the schema, in words without any of its values. None: it fits."""
+        if self._validator.is_valid(data):
+            return None
+        error = next(iter(self._validator.iter_errors(data)))
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
+        return f"data{path} does not satisfy `{error.kind.name}`"

@@ -1,0 +1,137 @@
+"""One tool as the rest of the gateway sees it. Whatever can be computed from a manifest is computed here, at load."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.manifest.arguments import ArgumentsSchema
+from gateway.manifest.policies import (
+    BreakerPolicy,
+    Cost,
+    Deprecated,
+    DownstreamKey,
+    Effect,
+    Identity,
+    ResultView,
+    RetryPolicy,
+    Rows,
+    StatusMeaning,
+    Timeouts,
+    ToolLimits,
+    UnknownOwner,
+)
+from gateway.manifest.ports import Expression
+from gateway.manifest.result import ResultSchema
+from gateway.manifest.templates import RequestTemplate, ValueTemplate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpBackend:
+    method: str
+    request: RequestTemplate
+    """Renders a call to method, origin, target, headers and body, the downstream key included."""
+    statuses: Mapping[int, StatusMeaning]
+    """What single statuses prove, where the classification table would say otherwise."""
+    already_done: frozenset[int] = frozenset()
+    """Statuses that mean done, but only after an unknown attempt of the same operation."""
+    fresh_connection: bool = False
+    deadline_header: str | None = None
+    """The header in which the downstream is told the time left, in milliseconds."""
+
+    @property
+    def origin(self) -> str:
+        return self.request.origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup:
+    """How to find out whether an operation was carried out. Names in the expressions: `design/record.md` 5."""
+
+    tool: str
+    arguments: ValueTemplate
+    items: tuple[str, ...] | None = None
+    """Path to the candidates, from `data` down (`("refunds",)`). None: `data` itself is the one candidate."""
+    baseline: Expression | None = None
+    """The identifier of one candidate (`item`); those seen before the first send are not ours."""
+    match: Expression
+    """Is this candidate (`item`) the operation? Over `item`, `data`, `args`, `key`, `sent_at`, `baseline`."""
+    complete_when: Expression | None = None
+    """Is this answer (`data`) the whole list? None only when `items` is None."""
+    confirm: int = 2
+    """How many complete answers without a match make a negative."""
+    confirm_every_s: float = 2.0
+    settle_after_s: float
+    """total + grace + provider_max: no negative counts earlier, from the end of listening."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconcile:
+    """How an unknown outcome is settled. There for every tool; `lookup` is None where there is nothing to ask."""
+
+    inline_s: float = 2.0
+    """How long a caller is held after `timeouts.read_s` for a positive look-up."""
+    replay_for_s: float = 60.0
+    """Background replays with the same key happen at most this long after the first send."""
+    provider_max_s: float = 120.0
+    """After this the provider has finished or dropped a request."""
+    lookup: Lookup | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A manifest, compiled. Immutable, shared by all calls.
+
+    Attributes:
+        digest: `sha256:` and the hash of the manifest's canonical JSON.
+        policy_digest: the same over what an approval depends on (effect, backend, key, rules), without descriptions.
+        canonical: the manifest's canonical JSON, to be pinned with records and loaded again by `load_pinned`.
+        material: names of the arguments that make the fingerprint (neither `x-immaterial` nor `x-sensitive`).
+        sensitive: names of the arguments that appear in no row, span or log.
+        holds: hold name -> argument whose value is held while an outcome is open.
+        capture: arguments whose values may be put into spans.
+    """
+
+    name: str
+    version: str
+    digest: str
+    policy_digest: str
+    canonical: bytes = field(repr=False)
+    title: str
+    description: str
+    owner: str
+    effect: Effect
+    permission: str
+    arguments: ArgumentsSchema
+    material: tuple[str, ...]
+    sensitive: frozenset[str]
+    result: ResultSchema | None
+    result_view: ResultView
+    identity: Identity
+    holds: Mapping[str, str]
+    backend: HttpBackend
+    downstream_key: DownstreamKey | None
+    reconcile: Reconcile
+    unknown: UnknownOwner | None
+    timeouts: Timeouts
+    retry: RetryPolicy
+    breaker: BreakerPolicy
+    limits: ToolLimits
+    retention_s: float
+    rows: Rows
+    cost: Cost | None
+    capture: tuple[str, ...] = ()
+    deprecated: Deprecated | None = None
+
+    @property
+    def is_plain_write(self) -> bool:
+        """A write whose downstream honours no key: after a send only proofs of non-delivery allow another."""
+        return self.effect is Effect.WRITE and self.downstream_key is None
+
+    @property
+    def arguments_schema(self) -> Mapping[str, Any]:
+        """The JSON Schema that catalogues publish."""
+        return self.arguments.published
+
+    def key_value(self, operation_key: str) -> str:
+        """The key as the downstream stores it: what `{key}` and `key` stand for in templates and expressions."""
+        return self.backend.request.key_value(operation_key)

@@ -1,0 +1,172 @@
+"""Addresses with holes. Scheme, host and port are fixed at load; values of a call are percent-encoded text in a
+path segment or a query value, and cannot be anything else.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import quote, urlsplit
+
+from gateway.manifest.placeholders import ABSENT, CallValues, Piece, Reference, RenderError, TemplateError, text_of
+
+_PORTS: Final = {"http": 80, "https": 443}
+_LITERAL: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*")
+# Decoded once more by a careless server, these would end or climb out of the segment.
+_UNSAFE_IN_PATH: Final = re.compile(r"[/\\%\x00-\x1f\x7f-\x9f]")
+_CLIMBING: Final = frozenset({"", ".", ".."})
+
+Query = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlTemplate:
+    """`origin` is `scheme://host:port`; each path segment and each query part is a tuple of pieces."""
+
+    origin: str
+    segments: tuple[tuple[Piece, ...], ...]
+    literal_query: tuple[tuple[Piece, ...], ...] = ()
+
+    @classmethod
+    def build(cls, pieces: tuple[Piece, ...]) -> Self:
+        """From pieces whose operator's values are filled in.
+
+        Raises:
+            TemplateError: no http(s) origin before the first hole, user names, fragments, or characters that have
+                to be percent-encoded.
+        """
+        if not pieces or not isinstance(pieces[0], str):
+            raise TemplateError("a URL starts with `${NAME}` or with scheme and host")
+        origin, rest = _origin(pieces[0], more=len(pieces) > 1)
+        for text in (rest, *pieces[1:]):
+            if isinstance(text, str) and not _LITERAL.fullmatch(text):
+                raise TemplateError(f"`{text}` has characters that a URL cannot have; percent-encode them")
+        path, query = _cut((rest, *pieces[1:]), "?", limit=1)
+        segments = _cut(path, "/")[1:]
+        for segment in segments:
+            if len(segment) == 1 and segment[0] in {".", ".."}:
+                raise TemplateError("a path may not have `.` or `..` segments")
+        parts = tuple(part for part in _cut(query, "&") if part)
+        return cls(origin=origin, segments=tuple(segments), literal_query=parts)
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        holders = (*self.segments, *self.literal_query)
+        return tuple(piece for holder in holders for piece in holder if isinstance(piece, Reference))
+
+    def render(self, values: CallValues, query: Query) -> str:
+        """Path and query for one call.
+
+        Raises:
+            RenderError: a value is empty, climbs, or has characters that no path segment may have.
+        """
+        path = "".join("/" + _segment(segment, values) for segment in self.segments) or "/"
+        parts = ["".join(_encoded(piece, values) for piece in part) for part in self.literal_query]
+        parts += [f"{quote(name, safe='')}={quote(text, safe='')}" for name, text in query]
+        return f"{path}?{'&'.join(parts)}" if parts else path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryTemplate:
+    """Query parameters by name. A list gives one parameter an item; an argument that was not given, none."""
+
+    parameters: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        return tuple(piece for _, pieces in self.parameters for piece in pieces if isinstance(piece, Reference))
+
+    def render(self, values: CallValues) -> Query:
+        """Names and values, not yet encoded.
+
+        Raises:
+            RenderError: a value is no scalar and no list of scalars.
+        """
+        query: list[tuple[str, str]] = []
+        for name, pieces in self.parameters:
+            if len(pieces) == 1 and isinstance(pieces[0], Reference):
+                value = pieces[0].read(values)
+                items = [] if value is ABSENT else value if isinstance(value, list) else [value]
+                query += [(name, _encodable(text_of(item, pieces[0]), pieces[0])) for item in items]
+            else:
+                query.append((name, "".join(_plain(piece, values) for piece in pieces)))
+        return tuple(query)
+
+
+def _origin(text: str, *, more: bool) -> tuple[str, str]:
+    """Split the fixed beginning of a URL into its origin and what follows."""
+    scheme, slashes, rest = text.partition("://")
+    authority = re.match(r"[^/?#\\]*", rest)
+    host = authority[0] if authority else ""
+    if scheme not in _PORTS or not slashes or not host:
+        raise TemplateError("a URL starts with http:// or https:// and a host")
+    remainder = rest[len(host) :]
+    if more and not remainder:
+        raise TemplateError("no value of a call may be part of the host; write a `/` after it")
+    if "#" in remainder:
+        raise TemplateError("a URL with a fragment cannot be requested")
+    try:
+        parts = urlsplit(f"{scheme}://{host}")
+        port = parts.port or _PORTS[scheme]
+    except ValueError as error:
+        raise TemplateError(f"the host and port cannot be read: {error}") from error
+    name = parts.hostname or ""
+    if "@" in host or not re.fullmatch(r"[a-z0-9.-]+|[0-9a-f:.]+", name):
+        raise TemplateError("a host is a name or an address; user names belong into headers")
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}", remainder
+
+
+def _cut(pieces: tuple[Piece, ...], separator: str, limit: int = -1) -> list[tuple[Piece, ...]]:
+    """Cut a sequence of pieces at the separators in its literal texts; with `limit` 1 always into two."""
+    groups: list[list[Piece]] = [[]]
+    for piece in pieces:
+        if not isinstance(piece, str):
+            groups[-1].append(piece)
+            continue
+        parts = piece.split(separator) if limit < 0 else piece.split(separator, limit - len(groups) + 1)
+        for index, part in enumerate(parts):
+            if index:
+                groups.append([])
+            if part:
+                groups[-1].append(part)
+    while len(groups) < limit + 1:
+        groups.append([])
+    return [tuple(group) for group in groups]
+
+
+def _segment(pieces: tuple[Piece, ...], values: CallValues) -> str:
+    encoded = []
+    last: Reference | None = None
+    for piece in pieces:
+        if not isinstance(piece, Reference):
+            encoded.append(str(piece))
+            continue
+        last = piece
+        text = text_of(piece.read(values), piece)
+        if text in _CLIMBING or _UNSAFE_IN_PATH.search(text):
+            raise _unfit(piece)
+        encoded.append(quote(_encodable(text, piece), safe=""))
+    whole = "".join(encoded)
+    if last is not None and whole in _CLIMBING:
+        raise _unfit(last)
+    return whole
+
+
+def _unfit(piece: Reference) -> RenderError:
+    message = (
+        f"{piece.name} is part of a path: it may not be empty, `.` or `..`, nor have /, \\, % or control characters"
+    )
+    return RenderError(message, root=piece.root, name=piece.name)
+
+
+def _encodable(text: str, piece: Reference) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise RenderError(f"{piece.name} has half a character in it", root=piece.root, name=piece.name)
+    return text
+
+
+def _plain(piece: Piece, values: CallValues) -> str:
+    return _encodable(text_of(piece.read(values), piece), piece) if isinstance(piece, Reference) else str(piece)
+
+
+def _encoded(piece: Piece, values: CallValues) -> str:
+    return quote(_plain(piece, values), safe="") if isinstance(piece, Reference) else str(piece)
