@@ -1,0 +1,174 @@
+"""Keys and hashes: what makes two calls one operation, and one action the action that was approved.
+
+All of them are SHA-256 over canonical JSON (`canonical.py`), so that any language can compute them; golden vectors
+are in `tests/wire/`. Identity comes from the operation, never from the attempt and never from chance.
+"""
+
+import base64
+import hashlib
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from gateway.contract.canonical import canonical
+
+MIN_KEY_LENGTH: Final = 22
+"""Characters of base64url that hold 128 bits. A shorter key could meet another operation's."""
+
+_UUID_LENGTH: Final = 36
+
+_VISIBLE_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+_QUOTED_KEY: Final = re.compile(r'"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"', re.ASCII)
+
+
+class InvalidIdempotencyKey(ValueError):  # noqa: N818 - named as its error code
+    """The header is not 1 to 255 visible ASCII characters, bare or as a quoted string."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationIdentity:
+    """What two calls must share to be the same operation (`design/record.md` 1).
+
+    Attributes:
+        operation: `identity.operation` of the manifest, by default the tool's name.
+        scope: None for the whole tenant, else the run id or the subject.
+        fields: identity arguments by name, normalised; or `{"idempotency_key": …}` with `fields: caller`.
+    """
+
+    tenant: str
+    operation: str
+    scope: str | None
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Everything an approval is bound to (`design/wire.md` 5).
+
+    Attributes:
+        arguments: the material ones.
+        headers: of the rendered request, in sending order, without secrets.
+        body: of the rendered request, bytes.
+        policy_digest: over effect, backend, rules and approval of the manifest.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    operation_key: str
+    subject: str
+    run_id: str | None
+    method: str
+    origin: str
+    target: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    policy_digest: str
+
+
+def operation_key(identity: OperationIdentity, occurrence: int) -> str:
+    """The key of one occurrence, 43 characters of base64url. `occurrence` counts from 1.
+
+    Raises:
+        NotCanonical: an identity field has no canonical form.
+    """
+    return _digest({**_named(identity), "occurrence": occurrence})
+
+
+def identity_key(identity: OperationIdentity) -> str:
+    """The same without the occurrence: under it all occurrences of an operation are found.
+
+    Raises:
+        NotCanonical: an identity field has no canonical form.
+    """
+    return _digest(_named(identity))
+
+
+def fingerprint(material: Mapping[str, Any]) -> str:
+    """The hash of the material arguments: equal exactly when two calls ask for the same thing.
+
+    Raises:
+        NotCanonical: an argument has no canonical form.
+    """
+    return _digest(material)
+
+
+def action_hash(action: Action) -> str:
+    """`sha256:` and 64 hexadecimal digits over the whole action.
+
+    Raises:
+        NotCanonical: an argument has no canonical form.
+    """
+    document = {
+        "v": 1,
+        "tool": action.tool,
+        "arguments": action.arguments,
+        "operation_key": action.operation_key,
+        "subject": action.subject,
+        "run_id": action.run_id,
+        "request": {
+            "method": action.method,
+            "origin": action.origin,
+            "target": action.target,
+            "headers": [[name, value] for name, value in action.headers],
+            "body_sha256": hashlib.sha256(action.body).hexdigest(),
+        },
+        "policy_digest": action.policy_digest,
+    }
+    return "sha256:" + hashlib.sha256(canonical(document)).hexdigest()
+
+
+def downstream_key(key: str, *, key_format: Literal["raw", "quoted", "uuid"], max_length: int) -> str:
+    """An operation key as the downstream stores and compares it. Quotes are not part of it: see `quoted_key`.
+
+    Raw and quoted keys are cut to `max_length`; a UUID is version 8 (RFC 9562) made from the key's own bits.
+
+    Raises:
+        ValueError: `max_length` leaves less than 128 bits, or less than a UUID needs.
+    """
+    if key_format == "uuid":
+        if max_length < _UUID_LENGTH:
+            raise ValueError(f"a UUID needs {_UUID_LENGTH} characters and max_length is {max_length}")
+        bits = int.from_bytes(base64.urlsafe_b64decode(key + "=")[:16])
+        bits = bits & ~(0xF000 << 64) & ~(0xC000 << 48) | 0x8000 << 64 | 0x8000 << 48
+        return str(uuid.UUID(int=bits))
+    if max_length < MIN_KEY_LENGTH:
+        raise ValueError(f"max_length is {max_length} and a key needs {MIN_KEY_LENGTH} characters to stay unique")
+    return key[:max_length]
+
+
+def quoted_key(key: str) -> str:
+    """A downstream key as a structured-field string, as draft-ietf-httpapi-idempotency-key-header writes it."""
+    return f'"{key}"'
+
+
+def parse_idempotency_key(header: str) -> str:
+    """A caller's `Idempotency-Key`. `"abc"` and `abc` are the same key: the draft's quotes are taken off.
+
+    Raises:
+        InvalidIdempotencyKey: it is not 1 to 255 visible ASCII characters.
+    """
+    key = header
+    if header.startswith('"'):
+        if not _QUOTED_KEY.fullmatch(header):
+            raise InvalidIdempotencyKey("the quoted string does not end where the header does")
+        key = re.sub(r"\\(.)", r"\1", header[1:-1])
+    if not _VISIBLE_KEY.fullmatch(key):
+        raise InvalidIdempotencyKey("an Idempotency-Key is 1 to 255 visible ASCII characters")
+    return key
+
+
+def _named(identity: OperationIdentity) -> dict[str, Any]:
+    return {
+        "v": 1,
+        "tenant": identity.tenant,
+        "operation": identity.operation,
+        "scope": identity.scope,
+        "identity": identity.fields,
+    }
+
+
+def _digest(document: Any) -> str:
+    digest = hashlib.sha256(canonical(document)).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
