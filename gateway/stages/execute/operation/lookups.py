@@ -1,0 +1,56 @@
+"""What a look-up proves. One match proves an effect; silence proves nothing before its time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.stages.execute.operation.record import Record, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupTerms:
+    """What makes "nothing found" count.
+
+    Attributes:
+        settle_after_s: total + grace + provider_max, counted from `closed_at`, never from the send.
+        confirm: how many negatives in a row.
+        confirm_every_s: at least this far apart.
+    """
+
+    settle_after_s: float
+    confirm: int
+    confirm_every_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What one look-up saw.
+
+    Attributes:
+        matches: candidates that are this operation, one by one.
+        proves_absence: the answer was ok, valid and complete, so that silence in it means something.
+        record: as it was when the look-up started, and `started_at` when that was (store clock).
+    """
+
+    matches: tuple[Mapping[str, object], ...]
+    proves_absence: bool
+    record: Record
+    started_at: float
+
+
+def due_at(record: Record, terms: LookupTerms) -> float | None:
+    """From when on a negative can count (store clock), or None while somebody still listens."""
+    if record.state is not State.UNKNOWN or record.closed_at is None:
+        return None
+    first = record.closed_at + terms.settle_after_s
+    return first if record.negative_at is None else max(first, record.negative_at + terms.confirm_every_s)
+
+
+def counts(sight: Sight, terms: LookupTerms) -> bool:
+    """Whether a look-up that found nothing may be counted. Tested on when it *started*."""
+    due = due_at(sight.record, terms)
+    return not sight.matches and sight.proves_absence and due is not None and sight.started_at >= due
+
+
+def attributed_elsewhere(identifiers: Sequence[str], settled: frozenset[str]) -> tuple[bool, ...]:
+    """Which candidates already belong to another operation and therefore cannot be this one."""
+    return tuple(identifier in settled for identifier in identifiers)

@@ -1,0 +1,337 @@
+"""Walks the table: each function takes a record and what happened, and returns the record as it becomes.
+
+Rules: nothing here reads a clock or a store; a function that changes nothing returns the same object; every
+`state` comes from `table.cell`; every changed record carries the next version.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from gateway.stages.execute.operation.record import (
+    OWNED,
+    Attempt,
+    Bodies,
+    Knowledge,
+    Record,
+    State,
+)
+from gateway.stages.execute.operation.table import Event, IllegalMoveError, cell
+
+# An attempt of which one of these is known cannot act on its own any more.
+_HARMLESS: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED, Knowledge.VOID})
+_SETTLED: Final = frozenset({State.DONE, State.REFUSED, State.FROZEN})
+
+
+class FencedError(Exception):
+    """The caller is no longer the owner: its token or fence is stale, or its lease is dead. Nothing was changed."""
+
+
+class Evidence(StrEnum):
+    """What an attempt's end proves."""
+
+    NOT_SENT = "not_sent"
+    REFUSED_RETRYABLE = "refused_retryable"
+    REFUSED = "refused"
+    DONE = "done"
+    LOST = "lost"
+    """Nothing: the socket is closed and no answer will come through it."""
+
+
+_EVENTS: Final = {
+    Evidence.NOT_SENT: Event.NOT_SENT,
+    Evidence.REFUSED_RETRYABLE: Event.REFUSED_RETRYABLE,
+    Evidence.REFUSED: Event.REFUSED,
+}
+_KNOWLEDGE: Final = {
+    Evidence.NOT_SENT: Knowledge.NOT_SENT,
+    Evidence.REFUSED_RETRYABLE: Knowledge.REFUSED,
+    Evidence.REFUSED: Knowledge.REFUSED,
+    Evidence.DONE: Knowledge.DONE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """How a record becomes settled: by what, and with which result.
+
+    Attributes:
+        result: JSON bytes of the data (DONE) or of the stored error (REFUSED).
+        code: the error code that goes with it, if any (`done_result_lost`, `rejected`, …).
+    """
+
+    by: str
+    wall: float
+    result: bytes | None = None
+    code: str | None = None
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ownership:
+    """Who acts: the token minted for this claim and the fence it was given."""
+
+    owner: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """What the gate writes with the SENT mark.
+
+    Attributes:
+        send_by: store clock; the transport compares it in the callback of the first write.
+        horizon_s: total + grace + provider_max: how long after `send_by` the request may still act.
+        one_effect: under the downstream key, inside its window.
+    """
+
+    send_by: float
+    horizon_s: float
+    wall: float
+    one_effect: bool
+    request: bytes
+    baseline: tuple[str, ...] = ()
+
+
+def own(record: Record) -> Ownership:
+    """The ownership that a record in an owned state grants."""
+    if record.owner is None:
+        raise FencedError
+    return Ownership(owner=record.owner, fence=record.fence)
+
+
+def claim(record: Record, *, owner: str, lease_until: float, bodies: Bodies, fingerprint: str) -> Record:
+    """A live call claims a FREE record: same occurrence, same downstream key, its own arguments."""
+    return _become(
+        record,
+        Event.CLAIMED,
+        owner=owner,
+        fence=record.fence + 1,
+        lease_until=lease_until,
+        bodies=bodies,
+        fingerprint=fingerprint,
+    )
+
+
+def take_over(record: Record, *, owner: str, now: float, lease_until: float) -> Record:
+    """A live call of the same arguments takes a CLAIMED record whose owner is dead. Never from SENT."""
+    if not record.lease_is_dead(now):
+        raise IllegalMoveError(record.state, Event.TAKEN_OVER)
+    return _become(record, Event.TAKEN_OVER, owner=owner, fence=record.fence + 1, lease_until=lease_until)
+
+
+def pass_gate(record: Record, ownership: Ownership, sending: Sending, *, now: float) -> Record:
+    """Mark SENT, before the first byte.
+
+    Raises:
+        FencedError: not the owner any more, or the lease is dead: nothing may be sent.
+        IllegalMoveError: the record has been settled meanwhile.
+    """
+    _require_owner(record, ownership, now)
+    return _with_attempt(record, Event.GATE_PASSED, sending, now, fence=record.fence)
+
+
+def pass_replay_gate(
+    record: Record, ownership: Ownership | None, sending: Sending, *, owner: str, lease_until: float, now: float
+) -> Record:
+    """Mark a same-key replay as SENT: a new attempt, lease and fence.
+
+    `ownership` is the running owner's when the record is SENT, None when it is UNKNOWN and anybody may replay.
+    Whether a replay is allowed at all (window, time, approval) is `replay.refusal`'s to say, beforehand.
+    """
+    if record.state is State.SENT:
+        if ownership is None:
+            raise FencedError
+        _require_owner(record, ownership, now)
+    if not sending.one_effect:
+        raise IllegalMoveError(record.state, Event.REPLAY_GATE_PASSED)
+    return _with_attempt(
+        record,
+        Event.REPLAY_GATE_PASSED,
+        sending,
+        now,
+        owner=owner,
+        fence=record.fence + 1,
+        lease_until=lease_until,
+        closed_at=None,
+        negatives=0,
+        negative_at=None,
+    )
+
+
+def answer_caller(record: Record, ownership: Ownership) -> Record:
+    """The caller is told *unknown* while the socket stays open."""
+    _require_token(record, ownership)
+    return _become(record, Event.CALLER_ANSWERED)
+
+
+def give_up(record: Record, ownership: Ownership, *, now: float) -> Record:
+    """The owner ends with nothing of its claim sent."""
+    _require_token(record, ownership)
+    return _become(record, Event.GAVE_UP, now=now)
+
+
+def extend(record: Record, ownership: Ownership, *, now: float, lease_until: float) -> Record:
+    """The heartbeat. Refused once the lease is dead: somebody may have seen it."""
+    _require_owner(record, ownership, now)
+    if record.state not in OWNED:
+        raise FencedError
+    return replace(record, lease_until=lease_until, version=record.version + 1)
+
+
+def see_dead_lease(record: Record, *, now: float) -> Record:
+    """Anybody who meets a dead lease says so: CLAIMED becomes FREE, SENT becomes UNKNOWN, never free."""
+    return _become(record, Event.OWNER_DIED, now=now) if record.lease_is_dead(now) else record
+
+
+def learn(
+    record: Record,
+    number: int,
+    evidence: Evidence,
+    settlement: Settlement,
+    *,
+    now: float,
+    authoritative: bool = False,
+) -> Record:
+    """Fold what one attempt's end proves into the record, whoever owns it by now.
+
+    Args:
+        number: the attempt's.
+        settlement: used when the record becomes settled by it.
+        authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
+    """
+    if evidence is Evidence.LOST:
+        return _lose_contact(record, number, now)
+    attempt = record.attempts[number - 1]
+    if attempt.knowledge is Knowledge.DONE:
+        return record
+    was_unknown = attempt.knowledge is Knowledge.UNKNOWN
+    knowledge = _KNOWLEDGE[evidence]
+    known = replace(attempt, knowledge=knowledge, code=settlement.code, status=settlement.status)
+    told = record
+    if attempt != known:
+        told = replace(record, attempts=(*record.attempts[: number - 1], known, *record.attempts[number:]))
+    event = _event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
+    if event is None:
+        return record if told is record else replace(told, version=record.version + 1)
+    return _become(told, event, now=now, settlement=settlement)
+
+
+def find(record: Record, matches: int, settlement: Settlement, *, now: float) -> Record:
+    """Fold a positive look-up into the record; where the table has no cell for it, it changes nothing."""
+    event = Event.FOUND_ONE if matches == 1 else Event.FOUND_SEVERAL
+    try:
+        return _become(record, event, now=now, settlement=settlement)
+    except IllegalMoveError:
+        return record
+
+
+def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> Record:
+    """Fold a negative that counts (see `lookups.counts`) into the record.
+
+    `version` is the record's as the look-up started: a verdict on an older one is dropped, or a stale "nothing"
+    would free a record whose next attempt is under way.
+    """
+    if record.state is not State.UNKNOWN or record.version != version:
+        return record
+    if record.negatives + 1 < confirm:
+        return _become(record, Event.FOUND_NOTHING, negatives=record.negatives + 1, negative_at=now)
+    return _become(_void(record), Event.PROVED_ABSENT, now=now)
+
+
+def settle_by_operator(record: Record, event: Event, settlement: Settlement, *, now: float) -> Record:
+    """A person's word, with evidence that the caller audits. Refused while somebody still listens, unless DONE."""
+    told = record if event is Event.OPERATOR_DONE else _void(record)
+    return _become(told, event, now=now, settlement=settlement)
+
+
+def _event_of(
+    record: Record, attempt: Attempt, evidence: Evidence, *, was_unknown: bool, authoritative: bool
+) -> Event | None:
+    """The event that an attempt's end is for this record, or None when it changes no state."""
+    last = attempt.number == len(record.attempts)
+    if evidence is Evidence.DONE:
+        return _event_of_done(record, attempt)
+    if record.state is State.SENT:
+        if not last:
+            return None
+        return Event.REFUSED_FOR_ALL if authoritative else _EVENTS[evidence]
+    if record.state not in (State.LISTENING, State.UNKNOWN):
+        return None
+    if authoritative:
+        return Event.REFUSED_FOR_ALL
+    if record.unknown_attempts():
+        return Event.CONTACT_LOST if last and record.state is State.LISTENING else None
+    return _EVENTS[evidence] if was_unknown else None
+
+
+def _event_of_done(record: Record, attempt: Attempt) -> Event | None:
+    if record.state is State.FROZEN:
+        return None
+    beside = any(
+        later.knowledge not in _HARMLESS and not (attempt.one_effect and later.one_effect)
+        for later in record.attempts[attempt.number :]
+    )
+    if beside:
+        return Event.DONE_BESIDE_ANOTHER
+    return None if record.state is State.DONE else Event.DONE
+
+
+def _lose_contact(record: Record, number: int, now: float) -> Record:
+    running = record.state in (State.SENT, State.LISTENING) and number == len(record.attempts)
+    return _become(record, Event.CONTACT_LOST, now=now) if running else record
+
+
+def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:
+    attempt = Attempt(
+        number=len(record.attempts) + 1,
+        fence=fence,
+        sent_at=now,
+        sent_wall=sending.wall,
+        acts_until=sending.send_by + sending.horizon_s,
+        one_effect=sending.one_effect,
+    )
+    bodies = replace(record.bodies, request=sending.request, baseline=sending.baseline or record.bodies.baseline)
+    return _become(record, event, attempts=(*record.attempts, attempt), bodies=bodies, fence=fence, **changes)
+
+
+def _void(record: Record) -> Record:
+    """What is covered by a negative, or by a person's word, cannot be what a later answer surprises us with."""
+    attempts = tuple(
+        replace(a, knowledge=Knowledge.VOID) if a.knowledge is Knowledge.UNKNOWN else a for a in record.attempts
+    )
+    return replace(record, attempts=attempts)
+
+
+def _require_token(record: Record, ownership: Ownership) -> None:
+    if record.owner != ownership.owner or record.fence != ownership.fence:
+        raise FencedError
+
+
+def _require_owner(record: Record, ownership: Ownership, now: float) -> None:
+    _require_token(record, ownership)
+    if record.lease_is_dead(now):
+        raise FencedError
+
+
+def _become(
+    record: Record, event: Event, *, now: float | None = None, settlement: Settlement | None = None, **changes: Any
+) -> Record:
+    """The one place where a record gets another state."""
+    found = cell(record.state, event)
+    to = State.UNKNOWN if found.joins and record.unknown_attempts() else found.to
+    if to not in OWNED:
+        changes |= {"owner": None, "lease_until": 0.0}
+    if to is State.UNKNOWN and record.state is not State.UNKNOWN:
+        changes |= {"closed_at": now, "negatives": 0, "negative_at": None}
+    if to in _SETTLED and settlement is not None:
+        changes |= {
+            "settled_wall": settlement.wall,
+            "settled_by": settlement.by,
+            "outcome_code": settlement.code,
+            "status": settlement.status,
+            "bodies": replace(record.bodies, result=settlement.result),
+        }
+    elif to not in _SETTLED:
+        changes |= {"settled_wall": None, "settled_by": None, "outcome_code": None, "status": None}
+    return replace(record, state=to, version=record.version + 1, **changes)

@@ -1,0 +1,166 @@
+"""What a call meets when it looks at the record: every occurrence still kept, not the last one only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.stages.execute.operation.record import OPEN, Hold, Record, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newcomer:
+    """What a call brings to the meeting.
+
+    Attributes:
+        window_s: `identity.window`; None keeps settled occurrences for ever.
+        keeps_answer: False for idempotent effects without a window: once settled they really act again.
+        may_have_been_sent: `Idempotency-Attempt` over 1 under another store epoch: an absent record proves nothing.
+    """
+
+    fingerprint: str
+    window_s: float | None
+    refusal_ttl_s: float
+    keeps_answer: bool = True
+    may_have_been_sent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Nothing stands in the way: claim this occurrence."""
+
+    occurrence: int
+
+
+@dataclass(frozen=True, slots=True)
+class BeginAgain:
+    """Claim this FREE record: same occurrence, same downstream key."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """Claim this CLAIMED record, whose owner is dead."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class SeeDead:
+    """The owner of this record is dead: say so first, then meet again."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """It was done, or refused a moment ago: the stored answer."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The identity belongs to a call with other material arguments."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An identical call is under way: wait for its answer."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """Its outcome is unknown: reconcile, never send anew."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A person must look."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The store may have lost the record of an earlier send: look up before acting."""
+
+    occurrence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Another unsettled write stands on one of the call's holds."""
+
+    hold: Hold
+    holder: Record
+
+
+Meeting = Begin | BeginAgain | TakeOver | SeeDead | Answered | Conflict | Running | InDoubt | Frozen | Forgotten | Held
+
+
+def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float) -> Meeting:
+    """Decide what a call does about the occurrences of its identity, oldest first.
+
+    Equal to one that is done: its answer. Then the open one, if any. Then one that was done with other arguments.
+    """
+    kept = [r for r in occurrences if _is_kept(r, newcomer, wall)]
+    same_and_done = [r for r in kept if r.state is State.DONE and r.fingerprint == newcomer.fingerprint]
+    if same_and_done:
+        return Answered(same_and_done[-1])
+    for record in kept:
+        if record.state in OPEN:
+            return _meet_open(record, newcomer, now)
+    for record in reversed(kept):
+        if record.state is State.DONE:
+            return Conflict(record)
+        if record.state is State.FREE:
+            return BeginAgain(record)
+        if record.fingerprint == newcomer.fingerprint:
+            return Answered(record)
+    latest = max((r.occurrence for r in occurrences), default=0)
+    if not occurrences and newcomer.may_have_been_sent:
+        return Forgotten(latest + 1)
+    return Begin(latest + 1)
+
+
+def meet_holders(
+    meeting: Meeting, holds: Sequence[Hold], holders: Sequence[tuple[Hold, Record]], *, now: float
+) -> Meeting:
+    """A call that may begin still waits for, or is held by, another operation on one of its holds.
+
+    `holders` are the records that hold an entry now.
+    """
+    if not isinstance(meeting, Begin | BeginAgain | TakeOver | Forgotten):
+        return meeting
+    mine = meeting.record.key if isinstance(meeting, BeginAgain | TakeOver) else None
+    for hold, holder in holders:
+        if hold in holds and holder.key != mine:
+            return SeeDead(holder) if holder.lease_is_dead(now) else Held(hold, holder)
+    return meeting
+
+
+def _meet_open(record: Record, newcomer: Newcomer, now: float) -> Meeting:
+    same = record.fingerprint == newcomer.fingerprint
+    if record.lease_is_dead(now):
+        return TakeOver(record) if same and record.state is State.CLAIMED else SeeDead(record)
+    if not same:
+        return Conflict(record)
+    if record.state is State.FROZEN:
+        return Frozen(record)
+    return Running(record) if record.state in (State.CLAIMED, State.SENT) else InDoubt(record)
+
+
+def _is_kept(record: Record, newcomer: Newcomer, wall: float) -> bool:
+    """Whether a settled occurrence still speaks. A window starts when it settles and never runs while it is open."""
+    settled = record.settled_wall
+    if record.state is State.DONE and settled is not None:
+        return newcomer.keeps_answer and (newcomer.window_s is None or wall < settled + newcomer.window_s)
+    if record.state is State.REFUSED and settled is not None:
+        return record.fingerprint == newcomer.fingerprint and wall < settled + newcomer.refusal_ttl_s
+    return True

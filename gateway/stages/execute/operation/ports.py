@@ -1,0 +1,188 @@
+"""The door through which records are kept. One conformance suite holds every store to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.operation.record import Hold, Record, State
+
+
+class StoreUnavailableError(Exception):
+    """The store cannot be reached or did not answer in time. Nothing may be sent on the strength of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What stands in the store about one intention, read at one moment.
+
+    Attributes:
+        now: the store's clock, seconds.
+        occurrences: every kept record of the identity (tombstones included), oldest occurrence first.
+        holders: who stands on the asked holds now.
+    """
+
+    now: float
+    occurrences: tuple[Record, ...]
+    holders: tuple[tuple[Hold, Record], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One transition with everything that belongs to it: applied whole, durably, or not at all.
+
+    Attributes:
+        before: the record the change was made from; None to insert a new one.
+        after: the record as it becomes; None when only rows are appended.
+        not_after: store clock: do not apply at or after this moment (the lease's end, for the gate).
+        rows: appended in the same transaction.
+
+    The store keeps the hold entries equal to `after.standing_holds()` in the same transaction, and applies nothing
+    when one of them belongs to another record.
+    """
+
+    before: Record | None = None
+    after: Record | None = None
+    not_after: float | None = None
+    rows: tuple[ExecutionRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Durable. A second sending of the same change also says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Somebody changed the record first (or inserted it, or `not_after` has passed). Nothing was applied."""
+
+    current: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBy:
+    """Another record stands on one of the holds. Nothing was applied."""
+
+    hold: Hold
+    holder: Record
+
+
+Commit = Applied | Stale | HeldBy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationFilter:
+    """Which records `list_operations` gives, newest first. `tenant` None is for the sweeper and operators only."""
+
+    tenant: str | None
+    states: frozenset[State] | None = None
+    run_id: str | None = None
+    subject: str | None = None
+    tool: str | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFilter:
+    """Which execution rows `list_rows` gives, newest first."""
+
+    tenant: str
+    subject: str | None = None
+    run_id: str | None = None
+    tool: str | None = None
+    code: str | None = None
+    since_wall: float | None = None
+    limit: int = 100
+
+
+class OperationStore(Protocol):
+    """Keeps records, their hold entries and execution rows.
+
+    Values go in and come out by copy. Every method raises StoreUnavailableError when the store is away.
+    """
+
+    @property
+    def durable(self) -> bool:
+        """Whether an applied change survives the death of every process."""
+        ...
+
+    @property
+    def epoch(self) -> str:
+        """Names this store's memory: another epoch may have forgotten what an earlier one knew."""
+        ...
+
+    def now(self) -> float:
+        """The store's clock, seconds. Never steps back; on one host equal for all processes."""
+        ...
+
+    def wall(self) -> float:
+        """Wall clock, seconds, never earlier than the largest time already stored."""
+        ...
+
+    def clock_stepped_back(self) -> bool:
+        """Whether the wall clock stands over 5 s before the largest time stored: no replay then."""
+        ...
+
+    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+        """Everything kept about an identity (also under the keys of an earlier revision), and who stands on `holds`."""
+        ...
+
+    async def commit(self, change: Change) -> Commit:
+        """Apply one change: durable before this returns. Idempotent under re-sending."""
+        ...
+
+    async def append_rows(self, rows: Sequence[ExecutionRow], *, strict: bool = False) -> None:
+        """Keep rows of calls that changed no record. Durable within 50 ms, or before returning when `strict`."""
+        ...
+
+    async def by_operation_id(self, operation_id: str) -> Record | None:
+        """The record of this id, whichever tenant's; the caller compares the tenant."""
+        ...
+
+    async def by_key(self, key: str) -> Record | None:
+        """The record of this operation key."""
+        ...
+
+    async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
+        """Records, newest first."""
+        ...
+
+    async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
+        """Execution rows, newest first."""
+        ...
+
+    async def settled_results(self, tenant: str, tool: str, limit: int) -> tuple[Record, ...]:
+        """DONE records of one tool, newest first: what look-up candidates may already be attributed to."""
+        ...
+
+    async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
+        """Records in need of care, leased to the sweeper `token` for `lease_s`: owned ones with a dead lease, and
+        UNKNOWN ones whose next look is due. No record is leased to two at once.
+        """
+        ...
+
+    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+        """Lease one record for reconciliation now, due or not. False: somebody else reconciles it."""
+        ...
+
+    async def release(self, key: str, token: str, next_look_s: float) -> None:
+        """End a reconciliation lease; the record is due again `next_look_s` from now, if it is still UNKNOWN."""
+        ...
+
+    async def forget(self, *, retention_s: float, operation_id: str | None = None) -> int:
+        """Drop the bodies of records settled longer than `retention_s` ago (or of one, at once): tombstones stay.
+        Returns how many.
+        """
+        ...
+
+    async def count_unknown(self) -> dict[str, tuple[int, float]]:
+        """Per tool: how many operations are in doubt, and the age of the oldest in seconds."""
+        ...
+
+    async def check(self) -> None:
+        """Raise StoreUnavailableError unless a write would be possible now."""
+        ...
+
+    async def close(self) -> None:
+        """Make everything accepted durable and let go."""
+        ...

@@ -1,0 +1,179 @@
+"""The operation record: one intention, all its attempts, and who may act on it now.
+
+Times named `_at`, `_until` are seconds of the store's clock (leases, sending, listening); times named `_wall`
+are seconds since 1970 UTC (windows of hours and days, dates a person reads).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from gateway.contract.call import Caller
+
+
+class State(StrEnum):
+    """Where an operation stands. The two UNKNOWNs differ in one thing: whether its owner's socket is still open."""
+
+    FREE = "free"
+    """Known, nobody owns it, nothing of it is in the world."""
+    CLAIMED = "claimed"
+    """Somebody owns it under a lease; nothing is sent."""
+    SENT = "sent"
+    """Owned; bytes may have left."""
+    LISTENING = "unknown_listening"
+    """The caller was told *unknown*; the socket is still open and may yet bring the answer."""
+    UNKNOWN = "unknown"
+    """Nobody listens any more. Does not expire: only evidence or a person ends it."""
+    DONE = "done"
+    REFUSED = "refused"
+    FROZEN = "frozen"
+    """Evidence of more than one effect, or a contradiction: a person must look."""
+
+
+OWNED: Final = frozenset({State.CLAIMED, State.SENT, State.LISTENING})
+"""States in which an owner holds a lease."""
+UNSETTLED: Final = frozenset({State.SENT, State.LISTENING, State.UNKNOWN, State.FROZEN})
+"""States in which the operation may have had an effect that is not settled: its hold entries stand."""
+OPEN: Final = UNSETTLED | {State.CLAIMED}
+"""States in which no other call of the same identity may begin."""
+
+
+class Knowledge(StrEnum):
+    """What is known of one attempt."""
+
+    UNKNOWN = "unknown"
+    NOT_SENT = "not_sent"
+    REFUSED = "refused"
+    DONE = "done"
+    VOID = "void"
+    """Covered by a negative look-up that counted, or by a person's word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One send of the operation, from its SENT mark on."""
+
+    number: int
+    fence: int
+    sent_at: float
+    sent_wall: float
+    acts_until: float
+    """After this the provider has finished or dropped the request: send_by + total + grace + provider_max."""
+    one_effect: bool
+    """Sent under the downstream key inside its window: all such attempts together are one effect."""
+    knowledge: Knowledge = Knowledge.UNKNOWN
+    code: str | None = None
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hold:
+    """One thing in the world that an unsettled write keeps others away from, shared by name across tools."""
+
+    tenant: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Who asked, by which tool and manifest; fixed when the record is made."""
+
+    tenant: str
+    subject: str
+    operation: str
+    tool: str
+    tool_version: str
+    manifest_digest: str
+    effect: str
+    keyed: bool
+    revision: int = 1
+    run_id: str | None = None
+    step: int | None = None
+    caller_key: str | None = None
+    """The caller's own Idempotency-Key; never part of the identity unless the manifest says `fields: caller`."""
+    traceparent: str | None = None
+    """Of the call that made the record, for links from replays and reconciliations."""
+
+    def system_caller(self) -> Caller:
+        """Who a reconciliation acts as: nobody's permissions, the operation's tenant."""
+        return Caller(subject="system", tenant=self.tenant)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bodies:
+    """What is sealed at rest and dropped when retention ends."""
+
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    """Validated, normalised, defaulted: the only form anything is computed from."""
+    request: bytes | None = None
+    """The rendered request (see `attempt.render`), stored with the SENT mark: what a replay sends again."""
+    baseline: tuple[str, ...] = ()
+    """Identifiers that the declared look-up saw before the first send."""
+    result: bytes | None = None
+    """DONE: the stored `data` as JSON bytes, unchanged for ever. REFUSED: the stored error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One occurrence of one operation.
+
+    Attributes:
+        key: the operation key, which goes downstream.
+        identity_key: the same without the occurrence; what occurrences have in common.
+        operation_id: random, minted with the record; the only handle that telemetry may carry.
+        version: rises by one with every stored change; a change applies only to the version it was made from.
+        fence: rises with every claim, takeover and replay; an owner with an older fence changes nothing.
+        closed_at: when the record last entered UNKNOWN; `settle_after` counts from here.
+        negatives: look-ups in a row, since `closed_at`, that counted as "nothing found".
+        refused_code: REFUSED: the error code; DONE: `done_result_lost` or another code when the result is not whole.
+        windowed: whether a stored answer is kept for `identity.window` (idempotent effects without one keep none).
+    """
+
+    key: str
+    identity_key: str
+    occurrence: int
+    operation_id: str
+    origin: Origin
+    fingerprint: str
+    holds: tuple[Hold, ...] = ()
+    state: State = State.CLAIMED
+    version: int = 1
+    fence: int = 1
+    owner: str | None = None
+    lease_until: float = 0.0
+    attempts: tuple[Attempt, ...] = ()
+    closed_at: float | None = None
+    negatives: int = 0
+    negative_at: float | None = None
+    created_wall: float = 0.0
+    settled_wall: float | None = None
+    settled_by: str | None = None
+    """How it was settled: `attempt`, `late_answer`, `lookup`, `replay`, `operator:<subject>`."""
+    outcome_code: str | None = None
+    status: int | None = None
+    bodies: Bodies = field(default_factory=Bodies)
+    tombstone: bool = False
+    """Retention has dropped the bodies; key, occurrence, fingerprint, state and times stay for the window."""
+
+    @property
+    def first_sent_wall(self) -> float | None:
+        """When the first attempt was marked SENT: the provider's window counts from here."""
+        return self.attempts[0].sent_wall if self.attempts else None
+
+    def lease_is_dead(self, now: float) -> bool:
+        """Whether the owner must be taken for dead. A dead lease frees nothing that may have been sent."""
+        return self.state in OWNED and now >= self.lease_until
+
+    def unknown_attempts(self) -> tuple[Attempt, ...]:
+        """Attempts of which nothing is known: while there is one, the operation cannot be free."""
+        return tuple(a for a in self.attempts if a.knowledge is Knowledge.UNKNOWN)
+
+    def standing_holds(self) -> tuple[Hold, ...]:
+        """The hold entries that stand while the record is in its present state."""
+        return self.holds if self.state in UNSETTLED else ()
+
+    def __repr__(self) -> str:
+        known = ",".join(a.knowledge for a in self.attempts)
+        return f"<Record {self.operation_id} {self.state} v{self.version} fence {self.fence} [{known}]>"
