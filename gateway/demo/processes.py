@@ -1,0 +1,105 @@
+"""Child processes with an address: started, awaited until they listen, stopped whatever happens."""
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+URL = re.compile(rb"https?://[0-9a-zA-Z.\-]+:[0-9]+")
+STARTS_WITHIN_S = 30.0
+STOPS_WITHIN_S = 15.0
+
+
+class NotStartedError(Exception):
+    """The process ended, or said nothing, before it listened; the message holds its last words."""
+
+
+class Child:
+    """One process that printed the address at which it listens."""
+
+    def __init__(self, process: asyncio.subprocess.Process, url: str, log: Path) -> None:
+        self._process = process
+        self._draining = asyncio.create_task(_drain(process))
+        self.url = url
+        self.log = log
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @classmethod
+    async def start(cls, command: Sequence[str], *, log: Path, environment: Mapping[str, str] | None = None) -> "Child":
+        """Start a command and wait until it prints its URL. Raises NotStartedError."""
+        with log.open("ab") as sink:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=sink,
+                env={**os.environ, **(environment or {})},
+                # Ctrl-C is for the one who started us: children end when we say so, in the order we choose.
+                start_new_session=True,
+            )
+        try:
+            url = await asyncio.wait_for(_address(process), STARTS_WITHIN_S)
+        except BaseException:
+            await _end(process, signal.SIGKILL)
+            raise
+        if url is None:
+            await _end(process, signal.SIGKILL)
+            raise NotStartedError(f"{' '.join(command)}\n{_last_words(log)}")
+        return cls(process, url, log)
+
+    async def stop(self) -> int:
+        """SIGTERM, and SIGKILL if that does not end it; returns the exit code."""
+        return await self._stopped(signal.SIGTERM)
+
+    async def kill(self) -> None:
+        """SIGKILL."""
+        await self._stopped(signal.SIGKILL)
+
+    def pause(self) -> None:
+        """SIGSTOP: the process stands still, its sockets stay open."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._process.send_signal(signal.SIGCONT)
+
+    async def _stopped(self, how: signal.Signals) -> int:
+        code = await _end(self._process, how)
+        await self._draining
+        return code
+
+
+async def _address(process: asyncio.subprocess.Process) -> str | None:
+    assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
+    async for line in process.stdout:
+        if found := URL.search(line):
+            return found[0].decode()
+    return None
+
+
+async def _drain(process: asyncio.subprocess.Process) -> None:
+    assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
+    while await process.stdout.read(1 << 16):
+        pass
+
+
+async def _end(process: asyncio.subprocess.Process, how: signal.Signals) -> int:
+    if process.returncode is None:
+        process.send_signal(how)
+        if how is not signal.SIGKILL:
+            process.send_signal(signal.SIGCONT)
+    try:
+        return await asyncio.wait_for(process.wait(), STOPS_WITHIN_S)
+    except TimeoutError:
+        process.kill()
+        return await process.wait()
+
+
+def _last_words(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")[-2000:]

@@ -1,0 +1,68 @@
+"""The provider as a child process, and what a demo, a scenario or a test says to it."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import httpx
+
+from gateway.demo.processes import Child
+
+
+class ProviderProcess:
+    """The provider as its own process, and what a test or a demo says to it."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self._http = httpx.AsyncClient(base_url=child.url, trust_env=False, timeout=40.0)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self._child.url
+
+    @classmethod
+    async def start(cls, folder: Path, *flags: str) -> "ProviderProcess":
+        """Start one with its ledger and log in `folder`; `flags` as on its command line."""
+        command = [sys.executable, "-m", "gateway.demo.provider", "--ledger", str(folder / "ledger.sqlite"), *flags]
+        return cls(await Child.start(command, log=folder / "provider.log"))
+
+    async def script(self, subject: str, *behaviours: object, then: object = None, method: str = "POST") -> None:
+        """Say how the next requests for a subject are to be treated, and those after them."""
+        order = {"subject": subject, "next": list(behaviours), "then": then or {}, "method": method}
+        (await self._http.post("/_control", json=order)).raise_for_status()
+
+    async def release(self, subject: str) -> None:
+        """Let the held requests of a subject go on."""
+        (await self._http.post("/_control", json={"release": subject})).raise_for_status()
+
+    async def refuse(self, seconds: float) -> None:
+        """Refuse connections for so long."""
+        (await self._http.post("/_control", json={"refuse_s": seconds})).raise_for_status()
+
+    async def event(self, what: str, subject: str, *, nth: int = 1) -> None:
+        """Wait for the nth event of that name for a subject, counted from the start. Raises TimeoutError after 30 s."""
+        async with asyncio.timeout(30.0):
+            seen, count = 0, 0
+            while True:
+                answer = await self._http.get("/_events", params={"after": seen, "timeout_s": 20})
+                for event in answer.json()["events"]:
+                    seen = event["number"]
+                    count += event["event"] == what and event["subject"] == subject
+                    if count == nth:
+                        return
+
+    async def effects(self, subject: str | None = None) -> int:
+        """How many rows the ledger has, for one subject or in all."""
+        params = {} if subject is None else {"subject": subject}
+        return int((await self._http.get("/_ledger", params=params)).json()["count"])
+
+    async def ledger(self) -> dict[str, object]:
+        """The whole ledger."""
+        report: dict[str, object] = (await self._http.get("/_ledger")).json()
+        return report
+
+    async def stop(self) -> int:
+        """End it; returns its exit code."""
+        await self._http.aclose()
+        return await self._child.stop()

@@ -1,0 +1,54 @@
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gateway.demo.processes import Child, NotStartedError
+
+LISTENS = "import time; print('note'); print('listening on http://127.0.0.1:4711', flush=True); time.sleep(60)"
+
+
+async def test_a_child_is_there_when_it_has_said_where(tmp_path: Path) -> None:
+    """The first line with a URL is the address; SIGTERM ends the process."""
+    child = await Child.start([sys.executable, "-c", LISTENS], log=tmp_path / "log")
+
+    assert child.url == "http://127.0.0.1:4711"
+    assert await child.stop() == -15
+
+
+async def test_a_child_that_dies_says_why(tmp_path: Path) -> None:
+    """The error holds the last words of a process that never listened."""
+    with pytest.raises(NotStartedError, match="no such ledger"):
+        await Child.start([sys.executable, "-c", "raise SystemExit('no such ledger')"], log=tmp_path / "log")
+
+
+async def test_the_environment_is_added_to_ours(tmp_path: Path) -> None:
+    """A child sees what it is given."""
+    code = "import os; print('http://127.0.0.1:' + os.environ['GIVEN'], flush=True); input()"
+    child = await Child.start([sys.executable, "-c", code], log=tmp_path / "log", environment={"GIVEN": "42"})
+    await child.kill()
+
+    assert child.url == "http://127.0.0.1:42"
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the process table of Linux")
+async def test_a_paused_child_stands_still_and_can_be_stopped(tmp_path: Path) -> None:
+    """SIGSTOP stops it, SIGCONT lets it go on, and stopping ends a paused one too."""
+    child = await Child.start([sys.executable, "-c", LISTENS], log=tmp_path / "log")
+    child.pause()
+    until = time.monotonic() + 5
+    while _state(child.pid) != "T" and time.monotonic() < until:
+        pass
+    assert _state(child.pid) == "T"
+    child.resume()
+    child.pause()
+
+    assert await child.stop() == -15
+    with pytest.raises(ProcessLookupError):
+        os.kill(child.pid, 0)

@@ -1,0 +1,86 @@
+import asyncio
+import time
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.demo.provider_process import ProviderProcess
+
+BODY = {"payment": "pay_1", "paise": 100}
+
+
+async def refund(provider: ProviderProcess, order: str = "ORD-1", **headers: str) -> httpx.Response:
+    """One refund over a connection of its own."""
+    async with httpx.AsyncClient(trust_env=False, timeout=10.0) as client:
+        return await client.post(f"{provider.url}/orders/{order}/refunds", json=BODY, headers=headers)
+
+
+@pytest.mark.parametrize("ending", ["close", "reset", "half", "garbage"])
+async def test_the_money_is_gone_and_the_answer_never_comes(provider: ProviderProcess, ending: str) -> None:
+    """Each way of breaking the connection leaves one effect and no answer."""
+    await provider.script("ORD-1", {"ending": ending})
+    with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)) as seen:
+        await refund(provider)
+
+    assert isinstance(seen.value, httpx.ReadError) is (ending == "reset")
+    assert await provider.effects("ORD-1") == 1
+
+
+@pytest.mark.parametrize("status", [502, 504])
+async def test_the_money_is_gone_and_a_proxy_says_otherwise(provider: ProviderProcess, status: int) -> None:
+    """A scripted status replaces the answer of a refund that was made."""
+    await provider.script("ORD-1", {"ending": "status", "status": status})
+
+    assert (await refund(provider)).status_code == status
+    assert await provider.effects("ORD-1") == 1
+
+
+async def test_a_refusal_says_when_to_come_back(provider: ProviderProcess) -> None:
+    """429 with Retry-After and no effect; then the provider is well again, on the same connection."""
+    await provider.script("ORD-1", {"effect": False, "ending": "status", "status": 429, "retry_after_s": 2})
+    async with httpx.AsyncClient(trust_env=False) as client:
+        first = await client.post(f"{provider.url}/orders/1/refunds", json=BODY)
+        second = await client.post(f"{provider.url}/orders/1/refunds", json=BODY)
+
+    assert (first.status_code, first.headers["Retry-After"], second.status_code) == (429, "2", 200)
+    assert await provider.effects("ORD-1") == 1
+
+
+async def test_a_caller_who_gives_up_changes_nothing(provider: ProviderProcess) -> None:
+    """The refund of a request whose caller has gone is made all the same: the incident in one line."""
+    await provider.script("ORD-1", {"before_s": 0.3})
+    async with httpx.AsyncClient(trust_env=False, timeout=0.1) as client:
+        with pytest.raises(httpx.ReadTimeout):
+            await client.post(f"{provider.url}/orders/1/refunds", json=BODY)
+    assert await provider.effects("ORD-1") == 0
+    await provider.event("effect", "ORD-1")
+
+    assert await provider.effects("ORD-1") == 1
+
+
+async def test_connections_are_refused_and_then_taken_again(provider: ProviderProcess) -> None:
+    """A deaf provider refuses connections, keeps its port, and comes up again on it."""
+    await provider.refuse(0.2)
+    refused, until = 0, time.monotonic() + 10.0
+    answer: Any = None
+    while answer is None and time.monotonic() < until:
+        try:
+            answer = await refund(provider)
+        except (httpx.ConnectError, httpx.ReadError, httpx.RemoteProtocolError):
+            refused += 1
+            await asyncio.sleep(0.02)
+
+    assert refused
+    assert (answer.status_code, await provider.effects("ORD-1")) == (200, 1)
+
+
+async def test_a_request_that_is_not_http_is_answered_and_dropped(provider: ProviderProcess) -> None:
+    """Nonsense gets a 400 and the end of the connection."""
+    host, port = provider.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"nonsense\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
