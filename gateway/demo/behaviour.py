@@ -40,6 +40,7 @@ class Behaviour:
     Attributes:
         before_s: seconds between the request and the effect.
         after_s: seconds between the effect and the end.
+        late_effect_s: the effect comes so many seconds after the end, whatever the end said.
         hold: wait at this point until the control endpoint releases the subject.
         effect: False for a provider that refuses without doing anything.
         status: the status of `Ending.STATUS`.
@@ -48,6 +49,7 @@ class Behaviour:
 
     before_s: float = 0.0
     after_s: float = 0.0
+    late_effect_s: float = 0.0
     hold: Hold | None = None
     effect: bool = True
     ending: Ending = Ending.ANSWER

@@ -142,9 +142,7 @@ class Routes:
 
     def _work(self, path: str, body: dict[str, Any]) -> tuple[str, Work]:
         if found := REFUNDS.fullmatch(path):
-            subject, payment, amount = subject_of(found[1]), _text(body, "payment"), body.get("paise")
-            if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
-                raise BadRequestError("paise must be a whole number of at least 1")
+            subject, payment, amount = subject_of(found[1]), _text(body, "payment"), _amount(body)
             return subject, lambda key, fingerprint: self._ledger.refund(
                 order=subject, payment=payment, amount_paise=amount, key=key, fingerprint=fingerprint
             )
@@ -171,11 +169,25 @@ class Routes:
             await self._pause(behaviour, subject, Hold.EFFECT, behaviour.before_s)
             if not behaviour.effect:
                 return Reply(status=behaviour.status, body={"error": "refused"})
-            answer = work(key, fingerprint)
-            self._events.add("effect", subject=subject, number=self._ledger.count(subject), key=key)
-            return Reply(status=200, body=answer)
+            if behaviour.late_effect_s:
+                return self._put_off(behaviour.late_effect_s, key, fingerprint, work, subject)
+            return Reply(status=200, body=self._act(key, fingerprint, work, subject))
         finally:
+            if not behaviour.late_effect_s:
+                self._running.discard(key or "")
+
+    def _act(self, key: str | None, fingerprint: str, work: Work, subject: str) -> dict[str, Any]:
+        answer = work(key, fingerprint)
+        self._events.add("effect", subject=subject, number=self._ledger.count(subject), key=key)
+        return answer
+
+    def _put_off(self, seconds: float, key: str | None, fingerprint: str, work: Work, subject: str) -> Reply:
+        def later() -> None:
+            self._act(key, fingerprint, work, subject)
             self._running.discard(key or "")
+
+        asyncio.get_running_loop().call_later(seconds, later)
+        return Reply(status=202, body={"status": "pending"})
 
     async def _pause(self, behaviour: Behaviour, subject: str, where: Hold, seconds: float) -> None:
         if behaviour.hold is where:
@@ -191,7 +203,15 @@ class Routes:
 
 def subject_of(order: str) -> str:
     """The name under which an order is scripted and booked: `ORD-` and its number."""
+    order = order.strip()
     return order if order == "*" or not re.fullmatch(r"(?i)(ord-)?[0-9]+", order) else f"ORD-{order_number(order)}"
+
+
+def _amount(body: dict[str, Any]) -> int:
+    amount = body.get("paise")
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or amount < 1 or not float(amount).is_integer():
+        raise BadRequestError("paise must be a whole number of at least 1")
+    return int(amount)
 
 
 def _text(body: dict[str, Any], name: str) -> str:

@@ -36,12 +36,19 @@ def test_a_star_is_for_everybody_without_a_script() -> None:
 def test_a_behaviour_is_read_from_json() -> None:
     """Every field of a behaviour can be scripted by its name."""
     value = {
-        "before_s": 1.5, "after_s": 2.5, "hold": "answer", "effect": False,
+        "before_s": 1.5, "after_s": 2.5, "late_effect_s": 3.5, "hold": "answer", "effect": False,
         "ending": "status", "status": 429, "retry_after_s": 3,
     }  # fmt: skip
 
     assert behaviour_from(value) == Behaviour(
-        before_s=1.5, after_s=2.5, hold=Hold.ANSWER, effect=False, ending=Ending.STATUS, status=429, retry_after_s=3
+        before_s=1.5,
+        after_s=2.5,
+        late_effect_s=3.5,
+        hold=Hold.ANSWER,
+        effect=False,
+        ending=Ending.STATUS,
+        status=429,
+        retry_after_s=3,
     )
 
 

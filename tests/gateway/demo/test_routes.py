@@ -115,6 +115,8 @@ async def test_a_provider_without_a_look_up_lists_nothing() -> None:
         ("POST", "/nowhere", {}, 422),
         ("POST", "/orders/1/refunds", {"payment": "pay_1", "paise": 0}, 422),
         ("POST", "/orders/1/refunds", {"payment": "pay_1", "paise": True}, 422),
+        ("POST", "/orders/1/refunds", {"payment": "pay_1", "paise": 1.5}, 422),
+        ("POST", "/orders/1/refunds", {"payment": "pay_1", "paise": 425000.0}, 200),
         ("POST", "/_control", {"next": []}, 422),
         ("POST", "/_control", {"subject": "1", "next": [{"ending": "explode"}]}, 422),
         ("GET", "/_nowhere", None, 404),
@@ -148,6 +150,28 @@ async def test_delays_lie_before_and_after_the_effect() -> None:
     assert ([each["event"] for each in events], counter.ledger.count(), asked.done()) == (["effect"], 1, False)
     await counter.ask("POST", "/_control", {"release": "1"})
     assert (await asked).reply.status == 200
+
+
+async def test_an_effect_can_come_after_the_end() -> None:
+    """`late_effect_s` answers first and refunds later; until then the key is in progress."""
+    counter = Counter()
+    late = {"late_effect_s": 0.02, "ending": "status", "status": 504}
+    await counter.ask("POST", "/_control", {"subject": "1", "next": [late]})
+    first = await counter.refund(key="k")
+    second = await counter.refund(key="k")
+
+    assert (first.behaviour.ending, second.reply.status, counter.ledger.count()) == (Ending.STATUS, 409, 0)
+    assert "effect" in [each["event"] for each in await counter.events.after(2)]
+    assert (await counter.refund(key="k")).reply.headers == (("Idempotent-Replayed", "true"),)
+
+
+async def test_one_order_is_booked_under_one_name() -> None:
+    """Blanks and case around an order's number do not make another order."""
+    counter = Counter()
+    for spelling in ("ORD-1", " ord-1 ", "1"):
+        await counter.refund(spelling)
+
+    assert counter.ledger.count("ORD-1") == 3
 
 
 async def test_the_ledger_can_be_asked_over_the_wire() -> None:
