@@ -35,6 +35,8 @@ class Fault(StrEnum):
     CONNECT_TIMEOUT = "connect_timeout"
     CONNECT_FAILED = "connect_failed"
     TLS_FAILED = "tls_failed"
+    TLS_TIMEOUT = "tls_timeout"
+    """The peer took the connection and stalled in the handshake."""
     TLS_UNTRUSTED = "tls_untrusted"
     GATE_REFUSED = "gate_refused"
     """The gate raised: the lease was lost, the store is away, an approval lapsed. Nothing was sent."""
@@ -44,6 +46,9 @@ class Fault(StrEnum):
     READ_TIMEOUT = "read_timeout"
     """No answer, or no further byte of it, before the attempt's end."""
     RESET = "reset"
+    TLS_CLIENT_REFUSED = "tls_client_refused"
+    """After the request was written the peer's TLS refused our certificate, or the lack of one. TLS 1.3 says it so
+    late that it proves nothing about the request."""
     DISCONNECTED = "disconnected"
     """The peer closed without a complete answer."""
     MALFORMED = "malformed"
@@ -51,6 +56,8 @@ class Fault(StrEnum):
     BAD_ENCODING = "bad_encoding"
     ABORTED = "aborted"
     """We closed it ourselves: shutdown, or a read whose caller has gone."""
+    INTERNAL = "internal"
+    """Something of our own raised; `cause` has it. The phase decides what it means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +102,12 @@ class Exchange:
     detail: str = ""
     """Gateway-owned words for operators; never a URL, a header value or text from the peer."""
     reused: bool = False
+    """The connection had carried an earlier exchange."""
+    written: bool = True
+    """False when the exchange ended before the whole request was handed to the kernel."""
     elapsed_s: float = 0.0
+    cause: BaseException | None = field(default=None, repr=False, compare=False)
+    """What was raised, when the fault came as an exception: with GATE_REFUSED, the gate's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +125,11 @@ class Limits:
     read_s: float | None = None
     """The longest silence while an answer is awaited. None for a write: it listens until `ends_at`."""
     fresh_connection: bool = False
+    """Never a connection that carried an earlier exchange."""
     linger_reset: bool = False
     """SO_LINGER(1,0) and TCP_USER_TIMEOUT: for writes, so that a request cannot arrive after we are dead."""
+    reserved: bool = False
+    """May use the one connection an origin keeps beyond its bound: a look-up does not starve behind writes."""
 
 
 Gate = Callable[[], Awaitable[float | None]]

@@ -24,6 +24,8 @@ class Refused:
     """429, 425, 423 or as declared: the same call may be sent again."""
     retry_after_s: float | None = None
     answer: Answer | None = None
+    replayed: bool = False
+    """The downstream said, by its declared marker, that this answer is a stored one: it settles the operation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +35,23 @@ class Done:
     status: int
     answer: Answer | None
     code: str | None = None
-    """None, `done_result_lost`, `result_unreadable` or `result_too_large`."""
+    """None, `done_result_lost`, `result_unreadable`, `result_too_large`, `done_result_elsewhere` (303) or `partial`
+    (207). With one of the first three the answer's body is empty: half a result is none."""
+    pending: bool = False
+    """202: accepted, not finished."""
     replayed: bool = False
     """The downstream said, by its declared marker, that this answer is a stored one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """Bytes may have left and no proof came back."""
+    """Bytes may have left and no proof came back. For a read it is only a failure: nothing changed, try again."""
 
     code: str
     status: int | None = None
     retry_after_s: float | None = None
+    hint: str | None = None
+    """`mtls`: the peer may be refusing our client certificate."""
 
 
 Outcome = NotSent | Refused | Done | Unknown

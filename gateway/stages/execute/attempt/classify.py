@@ -1,0 +1,128 @@
+"""What one exchange proves: the phase first, then the status, then what the manifest knows better."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Self, assert_never
+
+from gateway.contract.codes import ErrorCode
+from gateway.manifest.policies import DownstreamKey, Effect, StatusMeaning
+from gateway.manifest.tool import Tool
+from gateway.stages.execute.attempt import faults
+from gateway.stages.execute.attempt.exchange import Answer, Exchange, Phase
+from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused, Unknown
+from gateway.stages.execute.attempt.retry_after import parse_retry_after
+from gateway.stages.execute.attempt.statuses import StatusRow, status_row
+
+# An earlier attempt of our own may have caused them: it deleted the object, moved its ETag, took its place.
+OUR_OWN_DOING: Final = frozenset({404, 409, 410, 412})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTerms:
+    """What a manifest says about its downstream's answers.
+
+    Attributes:
+        statuses: what single statuses prove, over the table.
+        already_done: statuses that mean done, but only after an unknown attempt of the same operation.
+        key: the downstream's idempotency contract; None for a tool that has none.
+    """
+
+    effect: Effect
+    statuses: Mapping[int, StatusMeaning] = field(default_factory=dict)
+    already_done: frozenset[int] = frozenset()
+    key: DownstreamKey | None = None
+
+    @classmethod
+    def of(cls, tool: Tool) -> Self:
+        return cls(
+            effect=tool.effect,
+            statuses=tool.backend.statuses,
+            already_done=tool.backend.already_done,
+            key=tool.downstream_key,
+        )
+
+
+def classify(
+    exchange: Exchange, terms: AnswerTerms, *, wall: float, sends: int = 1, after_unknown: bool = False
+) -> Outcome:
+    """What is known after `exchange`.
+
+    Args:
+        exchange: how the attempt ended.
+        terms: the manifest's word on the downstream.
+        wall: seconds since 1970, for a Retry-After that names a date.
+        sends: attempts of this operation whose bytes may have left, this one included.
+        after_unknown: whether an earlier attempt of this operation ended Unknown.
+    """
+    if exchange.phase < Phase.SENT:
+        return faults.not_sent(exchange.fault)
+    answer = exchange.answer
+    if answer is None or exchange.phase < Phase.HEADERS:
+        return faults.unknown(exchange.fault, read=terms.effect is Effect.READ)
+    replayed = _is_replay(answer, terms)
+    if after_unknown and answer.status in terms.already_done:
+        # What came is the error of a second delete, not the result of the first.
+        return Done(status=answer.status, answer=replace(answer, body=b""), replayed=replayed)
+    row = _reading(exchange, answer, terms, replayed=replayed)
+    retry_after_s = parse_retry_after(header(answer, "retry-after"), wall=wall)
+    match row.meaning:
+        case StatusMeaning.DONE:
+            return _done(answer, faults.result_code(exchange.fault, row.code), replayed=replayed)
+        case StatusMeaning.UNKNOWN:
+            code = row.if_read if terms.effect is Effect.READ else row.code or ErrorCode.OUTCOME_UNKNOWN
+            return Unknown(code=code, status=answer.status, retry_after_s=retry_after_s)
+        case StatusMeaning.REFUSED | StatusMeaning.REFUSED_RETRYABLE:
+            if not replayed and _may_be_our_own_doing(answer.status, terms, sends=sends, after_unknown=after_unknown):
+                return Unknown(code=ErrorCode.OUTCOME_UNKNOWN, status=answer.status, retry_after_s=retry_after_s)
+            return Refused(
+                code=row.if_refused,
+                status=answer.status,
+                retryable=row.meaning is StatusMeaning.REFUSED_RETRYABLE,
+                retry_after_s=retry_after_s,
+                answer=answer,
+                replayed=replayed,
+            )
+        case _:
+            assert_never(row.meaning)
+
+
+def header(answer: Answer, name: str) -> str | None:
+    """The first value of a header, by its lower-case name."""
+    return next((value for found, value in answer.headers if found == name), None)
+
+
+def _reading(exchange: Exchange, answer: Answer, terms: AnswerTerms, *, replayed: bool) -> StatusRow:
+    row = status_row(answer.status)
+    declared = terms.statuses.get(answer.status)
+    if declared is not None:
+        return row if declared is row.meaning else replace(row, meaning=declared, code=None)
+    if terms.key is not None and answer.status == terms.key.in_progress_status and not replayed:
+        return replace(row, meaning=StatusMeaning.UNKNOWN, code=ErrorCode.IN_FLIGHT_DOWNSTREAM)
+    if answer.status == 408 and not exchange.written and not exchange.reused:
+        # The service had not got the whole request, and says so. On a connection that lay idle the 408 may be about
+        # the idleness; after a whole request it contradicts what we know. Neither is then believed.
+        return replace(row, meaning=StatusMeaning.REFUSED_RETRYABLE)
+    if terms.effect is Effect.READ and row.if_refused is ErrorCode.REDIRECT_REFUSED:
+        return replace(row, meaning=StatusMeaning.REFUSED)
+    return row
+
+
+def _may_be_our_own_doing(status: int, terms: AnswerTerms, *, sends: int, after_unknown: bool) -> bool:
+    if terms.effect is Effect.READ:
+        return False
+    if status in OUR_OWN_DOING:
+        return sends > 1 or after_unknown
+    # "This key was used with another body" admits that the key was used.
+    return after_unknown and terms.key is not None and status == terms.key.mismatch_status
+
+
+def _is_replay(answer: Answer, terms: AnswerTerms) -> bool:
+    if terms.key is None or terms.key.replay_marker is None:
+        return False
+    name, value = terms.key.replay_marker
+    return any(found == name.lower() and given.lower() == value.lower() for found, given in answer.headers)
+
+
+def _done(answer: Answer, code: str | None, *, replayed: bool) -> Done:
+    done = Done(status=answer.status, answer=answer, code=code, replayed=replayed, pending=answer.status == 202)
+    return done if faults.body_is_whole(done) else replace(done, answer=replace(answer, body=b""))
