@@ -1,0 +1,37 @@
+"""Chance: draws for jitter, identifiers, tokens."""
+
+import random
+import secrets
+from typing import Final
+
+from gateway.clock import Clock
+
+_CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ULID_LENGTH = 26
+_RANDOM_BITS = 80
+_TOKEN_BYTES = 16
+
+
+class SystemChance:
+    """Random numbers from the operating system, and time from `clock` for identifiers that sort by it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = 0
+
+    def draw(self) -> float:
+        """A number in [0, 1), for jitter; not a secret."""
+        return random.random()  # noqa: S311 - spreads load, protects nothing
+
+    def ulid(self) -> str:
+        """A new identifier of 26 characters (ULID): milliseconds of the wall clock, then 80 random bits.
+
+        Those of one process sort in the order of their making, also within a millisecond and when the clock steps back.
+        """
+        value = (int(self._clock.wall() * 1000) << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
+        self._last = value if value > self._last else self._last + 1
+        return "".join(_CROCKFORD[(self._last >> shift) & 31] for shift in range(5 * (_ULID_LENGTH - 1), -1, -5))
+
+    def token(self) -> str:
+        """128 random bits in 32 hexadecimal characters: who holds a lease, and nobody else can guess it."""
+        return secrets.token_hex(_TOKEN_BYTES)

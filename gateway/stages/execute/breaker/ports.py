@@ -1,0 +1,88 @@
+"""The doors to what calls share: breaker states between gateways, slots and rates within one."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gateway.manifest.policies import Rate
+from gateway.stages.execute.breaker.breaker import Breaker, Kind
+from gateway.stages.execute.breaker.bulkhead import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What is known about one dependency. The default is what nobody ever wrote about."""
+
+    breaker: Breaker = field(default_factory=Breaker)
+    throttled_until: float = 0.0
+
+
+class BreakerStoreAway(Exception):  # noqa: N818 - a state of affairs, not a fault of the caller
+    """The store did not answer. Nothing is known about whether a write arrived."""
+
+
+class BreakerStore(Protocol):
+    """Open and half-open breakers, shared by replicas. Windows are not in it: the healthy path never writes."""
+
+    def now(self) -> float:
+        """Seconds on the one clock by which all replicas read `open_until` and `probe_until`. No round trip."""
+        ...
+
+    def peek(self, scope: str) -> Standing | None:
+        """What this replica last heard, without a round trip. None: never heard, or too long ago to go by."""
+        ...
+
+    async def load(self, scope: str) -> Standing:
+        """Read through.
+
+        Raises:
+            BreakerStoreAway: there was no answer.
+        """
+        ...
+
+    async def swap(self, scope: str, expected: int, breaker: Breaker) -> Breaker:
+        """Write `breaker` if the generation there is `expected`; return what stands there now.
+
+        Sent again after a lost reply it does no harm: `breaker.mark` is the writer's own.
+
+        Raises:
+            BreakerStoreAway: there was no answer.
+        """
+        ...
+
+    async def throttle(self, scope: str, until: float) -> None:
+        """Move `throttled_until` to `until` if that is later.
+
+        Raises:
+            BreakerStoreAway: there was no answer.
+        """
+        ...
+
+
+class Slot(Protocol):
+    """A place in a bulkhead. Whoever holds one ends with `leave`, whatever happened; more than once is once."""
+
+    def listen(self) -> None:
+        """Free the slot for others; from now on this is a listener."""
+        ...
+
+    def leave(self) -> None: ...
+
+
+class Bulkheads(Protocol):
+    async def enter(self, scope: str, *, kind: Kind, slots: int, listening: int, wait_s: float) -> Slot | Entry:
+        """Wait for a slot, at most `wait_s` seconds.
+
+        Args:
+            slots: `limits.concurrency`. Look-ups have slots of their own, LOOKUP_SLOTS of them.
+            listening: `limits.listening`; only a `Kind.PLAIN` call is held to it.
+
+        Returns:
+            The slot, or why there was none: QUEUED when the wait was in vain, QUEUE_FULL, LISTENING_FULL.
+        """
+        ...
+
+
+class RateLimits(Protocol):
+    async def take(self, key: str, rate: Rate) -> float | None:
+        """Spend one call of `key` (tenant, caller and tool). None, or the seconds until it may be tried again."""
+        ...
