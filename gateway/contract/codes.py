@@ -245,11 +245,11 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.PRECONDITION_FAILED: _row(_NOT, _NO, _A.VERIFY, 422, _GOOD, "The service refused because the object has changed; nothing was done. Read its present state before going on."),
     _C.LOCKED: _row(_NOT, _YES, _A.WAIT, 422, _GOOD, "The service refused because the object is locked; nothing was done. Make the same call again later.", 1.0),
     _C.TOO_EARLY: _row(_NOT, _YES, _A.RETRY, 422, _GOOD, "The service would not take the request so early; nothing was done. Make the same call again.", 1.0),
-    _C.UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _BAD, "The service is unavailable and refused the action; nothing was done. Make the same call again later.", 5.0),
+    _C.UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _BAD, "The service is unavailable, and nothing was done or changed. Make the same call again later.", 5.0),
     _C.UNSUPPORTED: _row(_NOT, _NO, _A.ESCALATE, 422, _GOOD, "The service does not support this request; nothing was done. Do not retry; escalate to an operator."),
     _C.DOWNSTREAM_AUTH: _row(_NOT, _NO, _A.ESCALATE, 422, _GOOD, "The service did not accept the gateway's credential; nothing was done. Do not retry; escalate to an operator."),
     _C.DOWNSTREAM_FORBIDDEN: _row(_NOT, _NO, _A.ESCALATE, 422, _GOOD, "The service does not allow the gateway this action; nothing was done. Do not retry; escalate to an operator."),
-    _C.DOWNSTREAM_TIMEOUT: _row(_NOT, _YES, _A.RETRY, 422, _BAD, "The service did not get the whole request in time; nothing was done. It is safe to retry."),
+    _C.DOWNSTREAM_TIMEOUT: _row(_NOT, _YES, _A.RETRY, 504, _BAD, "The service ran out of time, and nothing was done or changed. It is safe to retry."),
     _C.REDIRECT_REFUSED: _row(_NOT, _NO, _A.ESCALATE, 422, _GOOD, "The service pointed elsewhere and redirects are not followed; nothing was done. Do not retry; escalate to an operator."),
     _C.UNEXPECTED_STATUS: _row(_NOT, _NO, _A.ESCALATE, 422, _GOOD, "The service answered with a status that has no meaning here; nothing was done. Do not retry; escalate to an operator."),
 

@@ -1,0 +1,147 @@
+"""An outcome, or what the operation record says, as the one envelope.
+
+What the outcome's type proves decides; a code that says something else than its type is replaced, never believed.
+Messages are the table's plain sentences here; the feedback stage makes them specific.
+"""
+
+from dataclasses import replace
+from typing import Any, Final, assert_never
+
+from gateway.contract.codes import FACTS, CallOutcome, ErrorCode, NextAction
+from gateway.contract.envelope import Envelope, Meta, fail, succeed
+from gateway.manifest.policies import Effect, ResultView
+from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.normalise.payload import Readable, Unreadable
+from gateway.stages.normalise.stored import replay_answer
+from gateway.stages.normalise.view import view
+
+PENDING: Final = "The service accepted the action and has not finished it."
+"""The warning that goes with a 202."""
+
+_WHOLE: Final = ResultView()
+_CODES: Final = frozenset(code.value for code in ErrorCode)
+
+
+def of_outcome(
+    outcome: Outcome,
+    meta: Meta,
+    *,
+    effect: Effect,
+    payload: Readable | Unreadable | None = None,
+    result_view: ResultView = _WHOLE,
+) -> Envelope:
+    """The envelope of one call, by its operation's outcome.
+
+    Args:
+        outcome: the join over the call's attempts.
+        meta: of this call; `truncated` and the warning of a 202 are added.
+        effect: of the tool. A read that proves nothing has failed, and nothing else.
+        payload: of a Done without a code, what `payload.read` made of its body.
+        result_view: of the manifest.
+    """
+    match outcome:
+        case NotSent():
+            code = _believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.GATEWAY_ERROR)
+            return _failed(code, meta, retryable=outcome.retryable)
+        case Refused():
+            code = _believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.REJECTED)
+            return _failed(
+                code,
+                meta,
+                retryable=outcome.retryable,
+                retry_after_s=outcome.retry_after_s,
+                details={"status": outcome.status},
+            )
+        case Unknown():
+            return _unknown(outcome, meta, effect)
+        case Done():
+            return _done(outcome, meta, payload, result_view)
+        case _:
+            assert_never(outcome)
+
+
+def of_record(record: Record, meta: Meta, *, retry_after_s: float | None = None) -> Envelope:
+    """What a call gets that meets `record` and may not execute: the stored answer, or how the operation stands.
+
+    Raises:
+        ValueError: the record is FREE: it has nothing to say, and the call may claim it.
+    """
+    meta = replace(meta, operation_id=record.operation_id, recorded=True)
+    match record.state:
+        case State.DONE | State.REFUSED:
+            if record.bodies.result is not None:
+                return replay_answer(record.bodies.result, meta)
+            return fail(_of_tombstone(record), replace(meta, replayed=True))
+        case State.CLAIMED | State.SENT:
+            return fail(ErrorCode.IDEMPOTENCY_IN_PROGRESS, meta, retry_after_s=retry_after_s)
+        case State.LISTENING | State.UNKNOWN:
+            last = record.attempts[-1].code if record.attempts else None
+            return fail(_believed(last, CallOutcome.UNKNOWN, ErrorCode.OUTCOME_UNKNOWN), meta)
+        case State.FROZEN:
+            return fail(ErrorCode.OPERATION_FROZEN, meta)
+        case State.FREE:
+            raise ValueError("a free record answers no call")
+        case _:
+            assert_never(record.state)
+
+
+def _believed(code: str | None, proved: CallOutcome, otherwise: ErrorCode) -> ErrorCode:
+    """`code` if its row says what was proved, else a code that does."""
+    known = ErrorCode(code) if code in _CODES else None
+    return known if known is not None and FACTS[known].outcome is proved else otherwise
+
+
+def _of_tombstone(record: Record) -> ErrorCode:
+    if record.state is State.DONE:
+        return _believed(record.outcome_code, CallOutcome.EXECUTED, ErrorCode.DONE_RESULT_LOST)
+    return _believed(record.outcome_code, CallOutcome.NOT_EXECUTED, ErrorCode.REJECTED)
+
+
+def _unknown(outcome: Unknown, meta: Meta, effect: Effect) -> Envelope:
+    details: dict[str, Any] = {} if outcome.status is None else {"status": outcome.status}
+    if outcome.hint is not None:
+        details["hint"] = outcome.hint
+    if effect is Effect.READ:
+        code = _believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.UNAVAILABLE)
+        retryable = FACTS[code].retryable
+    else:
+        code = _believed(outcome.code, CallOutcome.UNKNOWN, ErrorCode.OUTCOME_UNKNOWN)
+        retryable = False
+    return _failed(code, meta, retryable=retryable, retry_after_s=outcome.retry_after_s, details=details)
+
+
+def _done(outcome: Done, meta: Meta, payload: Readable | Unreadable | None, result_view: ResultView) -> Envelope:
+    details: dict[str, Any] = {"status": outcome.status}
+    if outcome.code is not None:
+        return fail(_believed(outcome.code, CallOutcome.EXECUTED, ErrorCode.RESULT_UNREADABLE), meta, details=details)
+    match payload:
+        case Readable(value=value):
+            seen = view(value, result_view)
+            warnings = (*meta.warnings, PENDING) if outcome.pending else meta.warnings
+            return succeed(seen.data, replace(meta, truncated=seen.truncated, warnings=warnings))
+        case Unreadable():
+            return fail(payload.code, meta, details={**details, "why": payload.misread.value})
+        case None:
+            return fail(ErrorCode.DONE_RESULT_LOST, meta, details=details)
+        case _:
+            assert_never(payload)
+
+
+def _failed(
+    code: ErrorCode,
+    meta: Meta,
+    *,
+    retryable: bool,
+    retry_after_s: float | None = None,
+    details: dict[str, Any] | None = None,
+) -> Envelope:
+    row = FACTS[code]
+    next_action = row.next_action
+    if retryable and not row.retryable:
+        next_action = NextAction.WAIT if retry_after_s else NextAction.RETRY
+    elif row.retryable and not retryable:
+        next_action = NextAction.ESCALATE
+    return fail(
+        code, meta, details=details or {}, retry_after_s=retry_after_s, next_action=next_action, retryable=retryable
+    )

@@ -1,0 +1,63 @@
+"""Text of a tool, made harmless to look at: what a person would not see is not passed on to a model either."""
+
+import re
+from typing import Any, Final
+
+_ESCAPE_SEQUENCES: Final = (
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC, DCS, SOS, PM, APC: titles, links, device strings
+    r"|\x1b[ -/]*[0-~]?"
+)
+_INVISIBLE: Final = (
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls, except tab and line ends
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"  # zero width, bidi, line separators
+    "\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"  # tags and variation selectors that can spell out a hidden text
+)
+# Joiners are spelling in Persian and Hindi and inside emoji, but only one at a time between two visible characters.
+_OUTSIDE_ASCII: Final = "[^\x00-\x7f\u200b-\u200f]"
+_STRAY_JOINERS: Final = rf"(?<!{_OUTSIDE_ASCII})[\u200c\u200d]|[\u200c\u200d](?!{_OUTSIDE_ASCII})"
+
+_UNSEEN: Final = re.compile(f"{_ESCAPE_SEQUENCES}|{_INVISIBLE}|{_STRAY_JOINERS}")
+
+
+def clean_text(text: str) -> str:
+    """`text` without terminal escape sequences, control, bidi and zero-width characters; itself if it has none."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub("", text)
+
+
+def clean(data: Any) -> Any:
+    """JSON data with all names and texts cleaned; the same object when there is nothing to clean.
+
+    Of two names that are equal once cleaned the last one stays: a difference that nobody sees is none.
+    """
+    return _rebuilt(data) if _has_unseen(data) else data
+
+
+def _has_unseen(data: Any) -> bool:
+    pending: list[Any] = [data]
+    while pending:
+        node = pending.pop()
+        kind = type(node)
+        if kind is str:
+            if not (node.isascii() and node.isprintable()) and _UNSEEN.search(node):
+                return True
+        elif kind is dict:
+            pending.extend(node)
+            pending.extend(node.values())
+        elif kind is list:
+            pending.extend(node)
+    return False
+
+
+def _rebuilt(data: Any) -> Any:
+    if isinstance(data, str):
+        return clean_text(data)
+    if isinstance(data, dict):
+        return {clean_text(name): _rebuilt(member) for name, member in data.items()}
+    if isinstance(data, list):
+        return [_rebuilt(item) for item in data]
+    return data
