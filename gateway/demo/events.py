@@ -16,7 +16,8 @@ class Events:
 
     def add(self, what: str, *, subject: str, **more: Any) -> None:
         """Append one event and wake everybody who waits."""
-        self._all.append({"number": len(self._all) + 1, "at": time.time(), "event": what, "subject": subject, **more})
+        event = {"at": time.time(), "event": what, "subject": subject, **more}
+        self._all.append({**event, "number": len(self._all) + 1})
         self._news.set()
         self._news = asyncio.Event()
 

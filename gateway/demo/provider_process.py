@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -14,7 +15,9 @@ class ProviderProcess:
 
     def __init__(self, child: Child) -> None:
         self._child = child
-        self._http = httpx.AsyncClient(base_url=child.url, trust_env=False, timeout=40.0)
+        # Only connecting is retried: the provider may be deaf on purpose while its ledger is asked for.
+        patient = httpx.AsyncHTTPTransport(retries=5)
+        self._http = httpx.AsyncClient(base_url=child.url, timeout=40.0, transport=patient)
 
     @property
     def url(self) -> str:
@@ -37,8 +40,13 @@ class ProviderProcess:
         (await self._http.post("/_control", json={"release": subject})).raise_for_status()
 
     async def refuse(self, seconds: float) -> None:
-        """Refuse connections for so long."""
+        """Refuse connections for so long, from before this returns."""
         (await self._http.post("/_control", json={"refuse_s": seconds})).raise_for_status()
+        host, port = self.url.removeprefix("http://").split(":")
+        with suppress(ConnectionError):
+            while True:
+                _, writer = await asyncio.open_connection(host, int(port))
+                writer.close()
 
     async def event(self, what: str, subject: str, *, nth: int = 1) -> None:
         """Wait for the nth event of that name for a subject, counted from the start. Raises TimeoutError after 30 s."""
@@ -51,6 +59,11 @@ class ProviderProcess:
                     count += event["event"] == what and event["subject"] == subject
                     if count == nth:
                         return
+
+    async def refunds(self, subject: str) -> list[str]:
+        """The references of one order's effects, oldest first."""
+        report = (await self._http.get("/_ledger", params={"subject": subject})).json()
+        return [effect["reference"] for effect in report["effects"]]
 
     async def effects(self, subject: str | None = None) -> int:
         """How many rows the ledger has, for one subject or in all."""

@@ -178,7 +178,7 @@ class Routes:
 
     def _act(self, key: str | None, fingerprint: str, work: Work, subject: str) -> dict[str, Any]:
         answer = work(key, fingerprint)
-        self._events.add("effect", subject=subject, number=self._ledger.count(subject), key=key)
+        self._events.add("effect", subject=subject, effects=self._ledger.count(subject), key=key)
         return answer
 
     def _put_off(self, seconds: float, key: str | None, fingerprint: str, work: Work, subject: str) -> Reply:
@@ -198,7 +198,8 @@ class Routes:
     def _note(self, request: Request, subject: str) -> None:
         key = request.headers.get("idempotency-key")
         self._ledger.note_request(method=request.method, path=request.path, subject=subject, key=key, body=request.body)
-        self._events.add("received", subject=subject, method=request.method, path=request.path, key=key)
+        what = "received" if request.method == "POST" else "looked up"
+        self._events.add(what, subject=subject, path=request.path, key=key)
 
 
 def subject_of(order: str) -> str:

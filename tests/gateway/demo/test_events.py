@@ -13,11 +13,11 @@ async def test_what_has_happened_is_there_at_once() -> None:
 
 
 async def test_whoever_asks_for_news_waits_for_them() -> None:
-    """A question about the future is answered when it happens."""
+    """A question about the future is answered when it happens, and the number is always the place in the list."""
     events = Events()
     asked = asyncio.create_task(events.after(0))
     await asyncio.sleep(0)
-    events.add("effect", subject="ORD-1", number=1)
+    events.add("effect", subject="ORD-1", number=7)
 
     assert [(each["number"], each["event"]) for each in await asked] == [(1, "effect")]
 

@@ -1,0 +1,53 @@
+"""One client process that makes the same HTTP call several times at once.
+
+Reads its order as JSON from standard input, prints the answers as JSON: `[{"status": 200, "body": …}, …]`.
+"""
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import httpx
+
+PATIENCE_S = 30.0
+
+
+async def ask(order: dict[str, Any], urls: list[str]) -> list[dict[str, Any]]:
+    """Make the call once for each URL, all of them at once."""
+    async with httpx.AsyncClient(headers=order["headers"], timeout=PATIENCE_S, trust_env=False) as client:
+        return list(await asyncio.gather(*(_ask_once(client, url, order["body"]) for url in urls)))
+
+
+async def _ask_once(client: httpx.AsyncClient, url: str, body: Any) -> dict[str, Any]:
+    try:
+        answer = await client.post(url, json=body)
+    except httpx.TransportError as problem:
+        return {"status": None, "body": {"failure": type(problem).__name__}}
+    try:
+        return {"status": answer.status_code, "body": answer.json()}
+    except ValueError:
+        return {"status": answer.status_code, "body": None}
+
+
+async def from_processes(order: dict[str, Any], urls: list[str], *, clients: int) -> list[dict[str, Any]]:
+    """Make the call once for each URL, spread over so many new client processes."""
+    return [
+        each
+        for part in await asyncio.gather(*(_client(order, urls[n::clients]) for n in range(clients)))
+        for each in part
+    ]
+
+
+async def _client(order: dict[str, Any], urls: list[str]) -> list[dict[str, Any]]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.scenarios.burst", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await process.communicate(json.dumps({**order, "urls": urls}).encode())
+    answers: list[dict[str, Any]] = json.loads(printed)
+    return answers
+
+
+if __name__ == "__main__":
+    given = json.load(sys.stdin)
+    print(json.dumps(asyncio.run(ask(given, given["urls"]))))

@@ -1,0 +1,82 @@
+"""S1 and S9: the money has moved, or is about to, and the answer does not come."""
+
+from typing import Any
+
+from bench.scenarios.stage import OPEN, Column, Finding, Play, Stage
+from bench.scenarios.target import Kind, Told
+
+SLOW = {"before_s": 0.9}
+FAST = {"before_s": 0.1}
+
+
+def settled(stage: Stage, told: Told) -> bool:
+    """Whether the last answer is one that this class of tool can know."""
+    if stage.column is Column.PLAIN:
+        return told.kind in OPEN | {Kind.DONE, Kind.EXECUTED}
+    return told.kind in {Kind.DONE, Kind.EXECUTED}
+
+
+async def slow_provider(stage: Stage) -> Finding:
+    """S1: slow, slow, fast. The caller tries three times, then asks again when the provider has answered."""
+    await stage.provider.script(stage.order, SLOW, SLOW, FAST)
+    told = [await stage.ask()]
+    if stage.column is Column.NAIVE:
+        await stage.provider.event("effect", stage.order, nth=3)
+        return await stage.find(told)
+    told += [await stage.ask(), await stage.ask()]
+    await stage.provider.event("effect", stage.order)
+    told.append(await stage.ask_again())
+    return await stage.find(
+        told,
+        checks={
+            "the caller was told something else than unknown, or the result": all(
+                each.kind in OPEN | {Kind.DONE} for each in told
+            ),
+            "the result never came": told[-1].kind is Kind.DONE,
+        },
+    )
+
+
+async def look_up_asked_at_once(stage: Stage) -> Finding:
+    """S1L: the connection ends at once, the refund is made a second later; whoever looks in between finds nothing."""
+    await stage.provider.script(stage.order, then={"late_effect_s": 1.0, "ending": "status", "status": 504})
+    told = [await stage.ask()]
+    if stage.column is Column.NAIVE:
+        await stage.provider.event("effect", stage.order, nth=4)
+        return await stage.find(told)
+    await stage.target.look_now(stage.call())
+    told.append(await stage.ask())
+    await stage.provider.event("effect", stage.order)
+    await stage.provider.script(stage.order)
+    told.append(await stage.ask_later())
+    return await stage.find(
+        told,
+        checks={
+            "silence was taken for proof": all(each.kind in OPEN | {Kind.DONE} for each in told),
+            "the result never came": settled(stage, told[-1]),
+        },
+    )
+
+
+def broken_answer(**ending: Any) -> Play:
+    """S9: the provider commits and breaks its answer, until it is well again and the caller asks once more."""
+
+    async def play(stage: Stage) -> Finding:
+        await stage.provider.script(stage.order, then=ending)
+        told = [await stage.ask()]
+        if stage.column is Column.NAIVE:
+            return await stage.find(told)
+        told.append(await stage.ask())
+        await stage.provider.script(stage.order)
+        told.append(await stage.ask_later())
+        return await stage.find(
+            told,
+            checks={
+                "a failure was told that is not proved": all(
+                    each.kind in OPEN | {Kind.DONE, Kind.EXECUTED} for each in told
+                ),
+                "the result never came": settled(stage, told[-1]),
+            },
+        )
+
+    return play
