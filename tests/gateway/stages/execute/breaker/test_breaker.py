@@ -1,0 +1,286 @@
+"""The breaker's table, and the answers to `permit` and `settle`."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.contract.codes import BreakerCount
+from gateway.manifest.policies import BreakerPolicy
+from gateway.stages.execute.breaker.breaker import (
+    JITTER,
+    OPEN_MAX_S,
+    TRANSITIONS,
+    Breaker,
+    Event,
+    Kind,
+    NotPermitted,
+    Permitted,
+    Refusal,
+    State,
+    force,
+    open_for_s,
+    permit,
+    release,
+    settle,
+)
+from gateway.stages.execute.breaker.window import Window
+
+POLICY = BreakerPolicy(scope="payments", consecutive=2, min_calls=100, open_s=60.0)
+OPEN = Breaker(
+    state=State.OPEN,
+    generation=1,
+    since=100.0,
+    open_until=160.0,
+    rounds=1,
+    failures=2,
+    of=3,
+    last_code="connect_failed",
+)
+PROBING = replace(OPEN, state=State.HALF_OPEN, generation=2, probe_until=180.0)
+
+
+def ask(breaker: Breaker, *, now: float, kind: Kind = Kind.SAFE, **more: Any) -> Permitted | NotPermitted:
+    """Ask with a lease of 20 s."""
+    return permit(breaker, POLICY, kind=kind, now=now, lease_s=20.0, **more)
+
+
+def tell(
+    breaker: Breaker, count: BreakerCount, *, now: float, generation: int | None = None, window: Window | None = None
+) -> tuple[Breaker, Window]:
+    """Settle a call of the present generation without jitter."""
+    return settle(
+        breaker,
+        Window() if window is None else window,
+        POLICY,
+        generation=breaker.generation if generation is None else generation,
+        count=count,
+        code="timeout_unknown_outcome",
+        now=now,
+        draw=0.5,
+    )
+
+
+def test_the_table_names_every_state() -> None:
+    """Every state has a row, and no row leads to a state without one."""
+    assert set(State) == set(TRANSITIONS)
+    assert {event for row in TRANSITIONS.values() for event in row} == set(Event)
+
+
+def test_opens_at_the_threshold() -> None:
+    """The breaker stays closed one failure short of the threshold, then opens and says why."""
+    once, window = tell(Breaker(), BreakerCount.FAILURE, now=90.0)
+    twice, _ = tell(once, BreakerCount.FAILURE, now=100.0, window=window)
+
+    assert once.state is State.CLOSED
+    assert twice == replace(OPEN, of=2, last_code="timeout_unknown_outcome")
+
+
+def test_an_open_breaker_says_who_is_down_since_when_and_for_how_long() -> None:
+    """A refusal carries all that an observation names."""
+    assert ask(OPEN, now=130.0) == NotPermitted(
+        retry_after_s=30.0,
+        reason=Refusal.OPEN,
+        since=100.0,
+        down_for_s=30.0,
+        failures=2,
+        of=3,
+        last_code="connect_failed",
+    )
+
+
+def test_one_probe_at_a_time() -> None:
+    """After the open time one caller probes and the next is told how long the probe may take."""
+    probe = ask(OPEN, now=160.0)
+    assert isinstance(probe, Permitted)
+    assert (probe.probe, probe.breaker) == (True, PROBING)
+
+    second = ask(probe.breaker, now=161.0)
+
+    assert isinstance(second, NotPermitted)
+    assert (second.reason, second.retry_after_s) == (Refusal.PROBING, 19.0)
+
+
+def test_a_lost_probe_does_not_wedge_the_breaker() -> None:
+    """When a probe never reports back its lease ends and another caller probes; the lost one counts no more."""
+    again = ask(PROBING, now=180.0)
+    assert isinstance(again, Permitted)
+
+    assert (again.probe, again.breaker.generation) == (True, 3)
+    assert tell(again.breaker, BreakerCount.SUCCESS, now=181.0, generation=2)[0] is again.breaker
+
+
+@pytest.mark.parametrize("count", BreakerCount)
+@pytest.mark.parametrize("breaker", [OPEN, PROBING, Breaker(generation=7)])
+def test_a_call_of_an_older_generation_changes_nothing(breaker: Breaker, count: BreakerCount) -> None:
+    """A call that left before the breaker opened is old news, above all while it is half open."""
+    window = Window(consecutive=1)
+
+    assert tell(breaker, count, now=170.0, generation=0, window=window) == (breaker, window)
+
+
+def test_the_probes_success_closes() -> None:
+    """One success closes the breaker and starts a new count."""
+    closed, window = tell(PROBING, BreakerCount.SUCCESS, now=161.0)
+
+    assert (closed, window) == (Breaker(generation=3), Window())
+
+
+def test_the_probes_failure_doubles_the_open_time() -> None:
+    """A failed probe opens the breaker again, for longer, and is counted."""
+    opened, _ = tell(PROBING, BreakerCount.FAILURE, now=170.0)
+
+    assert (opened.state, opened.open_until, opened.rounds) == (State.OPEN, 290.0, 2)
+    assert (opened.failures, opened.of, opened.last_code) == (3, 4, "timeout_unknown_outcome")
+    assert opened.since == 100.0
+
+
+def test_a_returned_probe_lets_the_next_one_go_at_once() -> None:
+    """A probe that was cancelled says nothing and must not cost an open time."""
+    returned, _ = tell(PROBING, BreakerCount.IGNORED, now=170.0)
+
+    assert returned.state is State.OPEN
+    assert isinstance(ask(returned, now=170.0), Permitted)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "draw", "seconds"),
+    [
+        (1, 0.5, 60.0),
+        (2, 0.5, 120.0),
+        (4, 0.5, OPEN_MAX_S),
+        (10_000, 0.5, OPEN_MAX_S),
+        (1, 0.0, 60.0 * (1 - JITTER)),
+        (1, 1.0, 60.0 * (1 + JITTER)),
+    ],
+)
+def test_the_open_time_doubles_to_a_cap_and_jitters(rounds: int, draw: float, seconds: float) -> None:
+    """60 s, 120 s, 240 s, then 300 s; a tenth more or less."""
+    assert open_for_s(POLICY, rounds=rounds, draw=draw) == pytest.approx(seconds)
+
+
+def test_an_open_time_above_the_cap_is_kept() -> None:
+    """A policy may ask for more than the cap; then nothing doubles."""
+    patient = replace(POLICY, open_s=900.0)
+
+    assert open_for_s(patient, rounds=3, draw=0.5) == 900.0
+
+
+def test_a_plain_write_is_no_probe_while_reads_arrive() -> None:
+    """Reads arrive, so one of them will probe; the write is told when it may."""
+    refused = ask(OPEN, now=160.0, kind=Kind.PLAIN, safe_seen_at=130.0)
+
+    assert isinstance(refused, NotPermitted)
+    assert (refused.reason, refused.retry_after_s) == (Refusal.AWAITING_SAFE_PROBE, 30.0)
+
+
+@pytest.mark.parametrize("safe_seen_at", [None, 100.0])
+def test_a_plain_write_probes_where_no_read_does(safe_seen_at: float | None) -> None:
+    """A dependency that only writes use must not stay shut for want of a read."""
+    assert isinstance(ask(OPEN, now=160.0, kind=Kind.PLAIN, safe_seen_at=safe_seen_at), Permitted)
+
+
+def test_a_look_up_probes_before_its_time() -> None:
+    """A due look-up goes through an open breaker, as the only one."""
+    probe = ask(OPEN, now=110.0, kind=Kind.LOOKUP)
+    assert isinstance(probe, Permitted)
+
+    assert probe.probe
+    assert isinstance(ask(probe.breaker, now=111.0, kind=Kind.LOOKUP), NotPermitted)
+    assert isinstance(ask(probe.breaker, now=111.0), NotPermitted)
+
+
+@pytest.mark.parametrize("count", [BreakerCount.FAILURE, BreakerCount.IGNORED])
+def test_an_early_look_up_does_not_lengthen_the_outage(count: BreakerCount) -> None:
+    """A look-up that fails ahead of time leaves the others' wait as it was."""
+    probe = ask(OPEN, now=110.0, kind=Kind.LOOKUP)
+    assert isinstance(probe, Permitted)
+
+    after, _ = tell(probe.breaker, count, now=112.0)
+
+    assert (after.state, after.open_until, after.rounds) == (State.OPEN, 160.0, 1)
+
+
+def test_a_lost_early_look_up_gives_no_call_an_early_turn() -> None:
+    """After its lease calls wait for the open time as before; another look-up need not."""
+    probe = ask(OPEN, now=110.0, kind=Kind.LOOKUP)
+    assert isinstance(probe, Permitted)
+
+    refused = ask(probe.breaker, now=131.0)
+
+    assert isinstance(refused, NotPermitted)
+    assert (refused.reason, refused.retry_after_s) == (Refusal.OPEN, 29.0)
+    assert isinstance(ask(probe.breaker, now=131.0, kind=Kind.LOOKUP), Permitted)
+
+
+def test_four_failures_in_five_open_it() -> None:
+    """A dependency that fails most of the time is down, although failures are never many in a row."""
+    policy = BreakerPolicy(scope="payments", consecutive=5, failure_rate=0.5, min_calls=10)
+    breaker, window = Breaker(), Window()
+    for call in range(10):
+        count = BreakerCount.SUCCESS if call % 5 == 0 else BreakerCount.FAILURE
+        breaker, window = settle(
+            breaker, window, policy, generation=0, count=count, code="outcome_unknown", now=100.0 + call, draw=0.5
+        )
+
+    assert (breaker.state, breaker.failures, breaker.of) == (State.OPEN, 8, 10)
+
+
+def test_nothing_changed_is_the_same_object() -> None:
+    """A success on a healthy breaker needs no write, and an ignored call not even a count."""
+    healthy, window = Breaker(), Window()
+
+    assert tell(healthy, BreakerCount.SUCCESS, now=1.0)[0] is healthy
+    assert tell(healthy, BreakerCount.IGNORED, now=1.0, window=window) == (healthy, window)
+
+
+def test_an_operator_opens_it() -> None:
+    """While forced open nothing goes, not even a look-up, and the reason is told; then a probe is due."""
+    forced = force(Breaker(), State.OPEN, reason="bank holiday", until=200.0, now=100.0)
+
+    refused = ask(forced, now=150.0, kind=Kind.LOOKUP)
+
+    assert isinstance(refused, NotPermitted)
+    assert (refused.reason, refused.retry_after_s, refused.forced) == (Refusal.FORCED_OPEN, 50.0, "bank holiday")
+    assert refused.down_for_s == 50.0
+    lapsed = ask(forced, now=200.0)
+    assert isinstance(lapsed, Permitted)
+    assert lapsed.probe
+
+
+@pytest.mark.parametrize("before", [OPEN, PROBING, Breaker()])
+def test_an_operator_closes_it(before: Breaker) -> None:
+    """While forced closed everything goes and no failure opens it; afterwards failures count as ever."""
+    breaker, window = force(before, State.CLOSED, reason="they are back", until=300.0, now=200.0), Window()
+    for _ in range(5):
+        assert isinstance(ask(breaker, now=250.0, kind=Kind.PLAIN), Permitted)
+        breaker, window = tell(breaker, BreakerCount.FAILURE, now=250.0, window=window)
+    assert breaker.state is State.CLOSED
+
+    breaker, _ = tell(breaker, BreakerCount.FAILURE, now=300.0, window=window)
+
+    assert breaker.state is State.OPEN
+
+
+def test_results_from_before_an_operators_word_are_old_news() -> None:
+    """A probe that was out when an operator closed the breaker does not open it again."""
+    forced = force(PROBING, State.CLOSED, reason="they are back", until=300.0, now=170.0)
+
+    assert tell(forced, BreakerCount.FAILURE, now=171.0, generation=PROBING.generation)[0] is forced
+
+
+def test_an_operators_word_can_be_taken_back() -> None:
+    """A breaker that was forced open probes at once; one that was not forced stays as it is."""
+    forced = force(Breaker(), State.OPEN, reason="bank holiday", until=900.0, now=100.0)
+
+    released = release(forced, now=200.0)
+
+    assert isinstance(ask(released, now=200.0), Permitted)
+    assert release(released, now=200.0) is released
+    assert release(OPEN, now=100.0) is OPEN
+
+
+def test_half_open_cannot_be_forced() -> None:
+    """An operator opens or closes; a probe is the machine's own."""
+    with pytest.raises(KeyError):
+        force(OPEN, State.HALF_OPEN, reason="-", until=1.0, now=0.0)

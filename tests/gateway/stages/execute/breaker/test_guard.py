@@ -1,0 +1,314 @@
+"""One process's view of the breakers, alone and beside other processes."""
+
+import asyncio
+
+import pytest
+
+from gateway.stages.execute.breaker.breaker import Breaker, Kind, NotPermitted, Refusal, State
+from gateway.stages.execute.breaker.evidence import IGNORED, Evidence
+from gateway.stages.execute.breaker.guard import Permit
+from tests.gateway.stages.execute.breaker.replicas import (
+    FAILED,
+    LEASE_S,
+    POLICY,
+    SCOPE,
+    WORKED,
+    Replica,
+    Server,
+)
+
+CODE = "connect_failed"
+
+
+async def test_the_healthy_path_costs_no_round_trip() -> None:
+    """After the first look nothing is read or written while all goes well."""
+    server = Server()
+    replica = Replica(server)
+
+    for _ in range(100):
+        await replica.call(WORKED)
+
+    assert server.trips == 1
+
+
+async def test_a_cold_replica_reads_before_its_first_call() -> None:
+    """A process that just started refuses at once what the others know to be down."""
+    server = Server()
+    await Replica(server).trip()
+
+    refused = await Replica(server).refused()
+
+    assert (refused.reason, refused.retry_after_s) == (Refusal.OPEN, 60.0)
+    assert (refused.failures, refused.of, refused.last_code) == (2, 2, CODE)
+
+
+async def test_what_was_heard_grows_old() -> None:
+    """A replica that heard `closed` a while ago asks again."""
+    server = Server()
+    one, other = Replica(server), Replica(server)
+    await other.call(WORKED)
+    await one.trip()
+
+    server.now += 2.0
+
+    assert (await other.refused()).reason is Refusal.OPEN
+
+
+async def test_of_fifty_callers_one_probes() -> None:
+    """When the open time is over, 50 callers on two replicas, one of them cold, send one request."""
+    server = Server()
+    warm, cold = Replica(server), Replica(server)
+    await warm.trip()
+    server.now += 60.0
+
+    answers = await asyncio.gather(*(replica.ask() for _ in range(25) for replica in (warm, cold)))
+
+    probes = [answer for answer in answers if isinstance(answer, Permit)]
+    assert [probe.probe for probe in probes] == [True]
+    assert {answer.retry_after_s for answer in answers if isinstance(answer, NotPermitted)} == {LEASE_S}
+
+
+async def test_equal_leases_of_two_replicas_are_told_apart() -> None:
+    """Two replicas that would write the same state in the same moment do not both win."""
+    server = Server()
+    one, other = Replica(server), Replica(server)
+    await one.trip()
+    await other.refused()
+    server.now += 60.0
+
+    answers = await asyncio.gather(one.ask(), other.ask())
+
+    assert sorted(isinstance(answer, Permit) for answer in answers) == [False, True]
+
+
+async def test_the_probe_closes_for_everybody() -> None:
+    """One success, and both replicas let all calls through."""
+    server = Server()
+    one, other = Replica(server), Replica(server)
+    await one.trip()
+    await other.refused()
+    server.now += 60.0
+
+    await one.call(WORKED)
+    server.now += 2.0
+
+    answers = await asyncio.gather(*(replica.ask() for _ in range(5) for replica in (one, other)))
+    assert all(isinstance(answer, Permit) and not answer.probe for answer in answers)
+
+
+async def test_a_late_success_does_not_close() -> None:
+    """A call that left before the breaker opened and returns while it is half open is not the probe."""
+    server = Server()
+    replica = Replica(server)
+    late = await replica.permitted()
+    await replica.trip()
+    server.now += 60.0
+    probe = await replica.permitted()
+
+    await replica.guard.settle(late, POLICY, WORKED)
+
+    assert (await replica.refused()).reason is Refusal.PROBING
+    await replica.guard.settle(probe, POLICY, FAILED)
+    assert (await replica.refused()).retry_after_s == 120.0
+
+
+async def test_a_late_failure_does_not_prolong() -> None:
+    """Failures of calls that were out when the breaker opened leave its time as it is."""
+    server = Server()
+    replica = Replica(server)
+    late = await replica.permitted()
+    await replica.trip()
+    server.now += 50.0
+
+    await replica.guard.settle(late, POLICY, FAILED)
+
+    assert (await replica.refused()).retry_after_s == 10.0
+
+
+async def test_a_probe_that_says_nothing_is_returned() -> None:
+    """A cancelled probe frees its place at once; a lost one when its lease ends."""
+    server = Server()
+    replica = Replica(server)
+    await replica.trip()
+    server.now += 60.0
+
+    await replica.guard.settle(await replica.permitted(), POLICY, IGNORED)
+    assert (await replica.permitted()).probe
+    assert (await replica.refused()).retry_after_s == LEASE_S
+    server.now += LEASE_S
+
+    assert (await replica.permitted()).probe
+
+
+async def test_a_store_that_is_away_blocks_nobody() -> None:
+    """Without the store each replica goes on by itself, and still sends one probe."""
+    server = Server(away=True)
+    one, other = Replica(server), Replica(server)
+    await asyncio.gather(one.trip(), other.trip())
+    assert (await one.refused()).reason is Refusal.OPEN
+    server.now += 60.0
+
+    answers = await asyncio.gather(*(replica.ask() for _ in range(25) for replica in (one, other)))
+
+    assert sum(isinstance(answer, Permit) for answer in answers) == 2
+
+
+async def test_replicas_agree_again_when_the_store_is_back() -> None:
+    """What a replica did meanwhile is written with its next change, and the other hears of it."""
+    server = Server(away=True)
+    one, other = Replica(server), Replica(server)
+    await one.trip()
+    server.away = False
+    server.now += 60.0
+
+    probe = await one.permitted()
+
+    assert probe.probe
+    assert (await other.refused()).reason is Refusal.PROBING
+
+
+async def test_a_store_that_forgot_has_no_opinion() -> None:
+    """After a flush the outage stands for those who know of it, and one of them probes as planned."""
+    server = Server()
+    replica = Replica(server)
+    await replica.trip()
+    server.standings.clear()
+    server.now += 30.0
+    assert (await replica.refused()).retry_after_s == 30.0
+    server.now += 30.0
+
+    await replica.call(WORKED)
+
+    assert not (await replica.permitted()).probe
+
+
+async def test_a_lost_reply_does_not_make_two_probes() -> None:
+    """A lease that was taken, and whose answer was lost, is held by the one who asked."""
+    server = Server()
+    one, other = Replica(server), Replica(server)
+    await one.trip()
+    server.now += 60.0
+    server.loses_replies = True
+    assert (await one.permitted()).probe
+    server.loses_replies = False
+
+    assert (await other.refused()).reason is Refusal.PROBING
+    assert (await one.refused()).reason is Refusal.PROBING
+
+
+async def test_the_throttle_holds_everybody_back_until_it_lapses() -> None:
+    """What one replica was told by the dependency, both obey; the breaker stays closed."""
+    server = Server()
+    one, other = Replica(server), Replica(server)
+    await one.call(Evidence(count=IGNORED.count, code="rate_limited", throttle_s=7.0))
+
+    refused = await other.refused(Kind.LOOKUP)
+
+    assert (refused.reason, refused.retry_after_s, refused.since) == (Refusal.THROTTLED, 7.0, None)
+    assert (await one.refused()).reason is Refusal.THROTTLED
+    server.now += 7.0
+    await one.call(WORKED)
+    await other.call(WORKED)
+
+
+async def test_a_shorter_throttle_does_not_shorten_a_longer_one() -> None:
+    """Two answers of one moment name two times: the later one counts."""
+    server = Server()
+    replica = Replica(server)
+    first, second = await replica.permitted(), await replica.permitted()
+    await replica.guard.settle(first, POLICY, Evidence(count=IGNORED.count, throttle_s=9.0))
+    await replica.guard.settle(second, POLICY, Evidence(count=IGNORED.count, throttle_s=2.0))
+
+    assert (await replica.refused()).retry_after_s == 9.0
+
+
+async def test_a_plain_write_lets_a_read_probe() -> None:
+    """Reads were seen a moment ago, so the write waits for one of them."""
+    server = Server()
+    replica = Replica(server)
+    await replica.trip()
+    server.now += 60.0
+    await replica.guard.settle(await replica.permitted(), POLICY, IGNORED)
+
+    assert (await replica.refused(Kind.PLAIN)).reason is Refusal.AWAITING_SAFE_PROBE
+    server.now += 60.0
+    assert (await replica.permitted(Kind.PLAIN)).probe
+
+
+async def test_a_retry_is_thought_of_only_while_closed() -> None:
+    """A call under way gives up when the breaker opens; a throttle it may wait out."""
+    server = Server()
+    replica = Replica(server)
+    assert replica.guard.allows(SCOPE)
+    await replica.call(Evidence(count=IGNORED.count, throttle_s=1.0))
+    assert replica.guard.allows(SCOPE)
+    server.now += 1.0
+
+    await replica.trip()
+
+    assert not replica.guard.allows(SCOPE)
+
+
+async def test_an_operators_word_reaches_the_others() -> None:
+    """Forced open on one replica refuses on the other with the reason; taken back, it probes."""
+    server = Server()
+    one, other = Replica(server), Replica(server)
+
+    await one.guard.force(SCOPE, State.OPEN, reason="bank holiday", for_s=500.0)
+
+    refused = await other.refused()
+    assert (refused.reason, refused.forced, refused.retry_after_s) == (Refusal.FORCED_OPEN, "bank holiday", 500.0)
+    await other.guard.release(SCOPE)
+    server.now += 2.0
+    assert (await one.permitted()).probe
+
+
+async def test_standings_tell_the_operator() -> None:
+    """Every scope asked about is listed, with a forced state only while it is in force."""
+    server = Server()
+    replica = Replica(server)
+    await replica.guard.force(SCOPE, State.CLOSED, reason="they are back", for_s=10.0)
+
+    during = replica.guard.standings()[SCOPE].breaker
+    server.now += 10.0
+    afterwards = replica.guard.standings()[SCOPE].breaker
+
+    assert during.forced is not None
+    assert during.forced.reason == "they are back"
+    assert (afterwards.state, afterwards.forced) == (State.CLOSED, None)
+
+
+async def test_changes_are_told() -> None:
+    """Metrics hear of every change of state once, from and to."""
+    server = Server()
+    told = list[tuple[str, State, State]]()
+
+    def changed(scope: str, old: Breaker, new: Breaker) -> None:
+        told.append((scope, old.state, new.state))
+
+    replica = Replica(server, changed=changed)
+    await replica.trip()
+    server.now += 60.0
+    await replica.call(WORKED)
+
+    assert told == [
+        (SCOPE, State.CLOSED, State.OPEN),
+        (SCOPE, State.OPEN, State.HALF_OPEN),
+        (SCOPE, State.HALF_OPEN, State.CLOSED),
+    ]
+
+
+@pytest.mark.parametrize("evidence", [FAILED, IGNORED])
+async def test_a_window_of_another_generation_is_forgotten(evidence: Evidence) -> None:
+    """Failures from before an outage that another replica saw do not count after it."""
+    server = Server()
+    one, other = Replica(server), Replica(server)
+    await other.call(FAILED)
+    await one.trip()
+    server.now += 60.0
+    await one.call(WORKED)
+    server.now += 2.0
+
+    await other.call(evidence)
+
+    await other.permitted()
