@@ -1,0 +1,357 @@
+"""One operation and the world around it, for an exhaustive walk over the real record machine.
+
+The world: gateways that crash anywhere, a provider that executes late or never, answers that get lost, leases that
+run out, look-ups whose verdicts arrive late. Time is a set of facts (lease alive, send_by passed, settle_after over)
+instead of numbers, so that the walk is finite: `now` is always 0, a moment in the future is 1, one in the past is -1.
+"""
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from gateway.stages.execute.operation import lookups, machine, replay
+from gateway.stages.execute.operation.machine import Evidence, Ownership, Sending, Settlement
+from gateway.stages.execute.operation.record import OWNED, Bodies, Origin, Record, State
+
+NOW: Final = 0.0
+FUTURE: Final = 1.0
+PAST: Final = -1.0
+OWNER: Final = "owner"
+LOOK: Final = lookups.LookupTerms(settle_after_s=0.5, confirm=1, confirm_every_s=0.0)
+
+
+class Wire(NamedTuple):
+    """One attempt outside the record. `hears`: m(arked, not yet written) w(aiting) d(eaf). `road`: n(othing written)
+    f(lying) x(ecuted) r(efused) v(anished). `answer`: what is on its way back. `may_write`: send_by has not passed."""
+
+    hears: str = "m"
+    road: str = "n"
+    answer: str = ""
+    may_write: bool = True
+    closed: bool = False
+    """Was flying when the record was closed: provider_max counts for it from there."""
+
+
+class Look(NamedTuple):
+    """A look-up under way: what it saw, and whether the record has kept still since."""
+
+    matches: int
+    fresh: bool
+
+
+class World(NamedTuple):
+    """A state of the walk. `owner`: a live process holds the claim. `key`: what the provider keeps under the key."""
+
+    record: Record
+    owner: bool
+    wires: tuple[Wire, ...]
+    effects: int
+    overlap: bool
+    window: str
+    key: str
+    looks: tuple[Look, ...]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """The class of tool that is walked, and which protections are left out (for the controls)."""
+
+    keyed: bool
+    lookup: bool
+    attempts: int = 2
+    without: str = ""
+
+
+SETTLEMENT: Final = Settlement(by="attempt", wall=0.0)
+
+
+def first(tool: Tool) -> World:
+    """The world before anything happened: a FREE record."""
+    origin = Origin(
+        tenant="t", subject="s", operation="o", tool="o", tool_version="1", manifest_digest="d", effect="write",
+        keyed=tool.keyed,
+    )  # fmt: skip
+    record = Record(
+        key="k", identity_key="i", occurrence=1, operation_id="1", origin=origin, fingerprint="f", state=State.FREE
+    )
+    return World(record, owner=False, wires=(), effects=0, overlap=False, window="unused", key="", looks=())
+
+
+def canonical(world: World) -> World:
+    """Forget what no future decision reads, so that equal worlds are one."""
+    record = world.record
+    attempts = tuple(replace(a, fence=0, code=None, status=None) for a in record.attempts)
+    record = replace(
+        record, version=1, fence=1, attempts=attempts, settled_wall=None, settled_by=None, outcome_code=None,
+        created_wall=0.0, bodies=Bodies(request=b"r" if attempts else None),
+    )  # fmt: skip
+    wires = []
+    for wire in world.wires:
+        hears, road, answer, may_write, closed = wire
+        if hears != "m":
+            may_write = False
+        if hears == "d":
+            answer, road = "", road if road == "f" else "v"
+        elif hears == "w" and not answer and road != "f":
+            road = "v"
+        wires.append(Wire(hears, road, answer, may_write, closed and road == "f"))
+    owner = world.owner and record.state in (State.CLAIMED, State.SENT)
+    return world._replace(record=record, wires=tuple(wires), owner=owner)
+
+
+class Moves:
+    """Every step that can happen in a world."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+
+    def of(self, world: World) -> Iterator[tuple[str, World]]:
+        """Yield (what happens, the world after it), canonical and changed."""
+        for label, after in self._all(world):
+            result = canonical(after)
+            if result != world:
+                yield label, result
+
+    def _all(self, world: World) -> Iterator[tuple[str, World]]:
+        yield from self._calls(world)
+        yield from self._owner(world)
+        yield from self._time(world)
+        for index in range(len(world.wires)):
+            yield from self._gateway_side(world, index)
+            yield from self._provider_side(world, index)
+        if self.tool.keyed:
+            yield from self._replay(world)
+        if self.tool.lookup:
+            yield from self._lookups(world)
+
+    def _set(self, world: World, record: Record) -> World:
+        """Take a new record: a look-up under way is now about an older one."""
+        if record is world.record:
+            return world
+        closed = record.state is State.UNKNOWN and world.record.state is not State.UNKNOWN
+        wires = tuple(w._replace(closed=w.road == "f") for w in world.wires) if closed else world.wires
+        looks = (
+            world.looks
+            if self.tool.without == "version"
+            else tuple(sorted(l._replace(fresh=False) for l in world.looks))
+        )
+        return world._replace(record=record, wires=wires, looks=looks)
+
+    def _calls(self, world: World) -> Iterator[tuple[str, World]]:
+        record, room = world.record, len(world.wires) < self.tool.attempts
+        if record.state is State.FREE and room:
+            claimed = machine.claim(record, owner=OWNER, lease_until=FUTURE, bodies=Bodies(), fingerprint="f")
+            yield "a call claims", self._set(world, claimed)._replace(owner=True)
+        if record.state is State.CLAIMED and record.lease_is_dead(NOW) and room:
+            taken = machine.take_over(record, owner=OWNER, now=NOW, lease_until=FUTURE)
+            yield "a call takes over", self._set(world, taken)._replace(owner=True)
+
+    def _owner(self, world: World) -> Iterator[tuple[str, World]]:
+        record = world.record
+        if not world.owner:
+            return
+        if record.state is State.CLAIMED:
+            if not record.lease_is_dead(NOW) and len(world.wires) < self.tool.attempts:
+                sent = machine.pass_gate(record, machine.own(record), self._sending(world), now=NOW)
+                yield "the gate is passed", self._set(world, sent)._replace(wires=(*world.wires, Wire()))
+            yield "the owner gives up", self._set(world, machine.give_up(record, machine.own(record), now=NOW))
+        yield "the owner crashes", world._replace(owner=False)
+
+    def _sending(self, world: World) -> Sending:
+        one = self.tool.keyed and world.window != "over"
+        return Sending(send_by=FUTURE, horizon_s=0.0, wall=0.0, one_effect=one, request=b"r")
+
+    def _time(self, world: World) -> Iterator[tuple[str, World]]:
+        record = world.record
+        if record.state in OWNED and not record.lease_is_dead(NOW):
+            wires = world.wires
+            if self.tool.without != "send_by":
+                wires = tuple(w._replace(may_write=False) for w in wires)
+            yield "the lease runs out", world._replace(record=replace(record, lease_until=PAST), wires=wires)
+        dead = machine.see_dead_lease(record, now=NOW)
+        if dead is not record:
+            if self.tool.without == "lease" and record.state is not State.CLAIMED:
+                dead = replace(dead, state=State.FREE)
+            yield "somebody sees the dead lease", self._set(world, dead)
+        if record.state is State.UNKNOWN and record.closed_at == NOW:
+            settled = replace(record, closed_at=PAST)
+            wires = tuple(w._replace(road="v") if w.road == "f" and w.closed else w for w in world.wires)
+            yield "settle_after passes", world._replace(record=settled, wires=wires)
+        for index, wire in enumerate(world.wires):
+            if (
+                record.attempts[index].acts_until > NOW
+                and wire.road != "f"
+                and not (wire.hears == "m" and wire.may_write)
+            ):
+                yield f"the provider's time for {index + 1} is over", world._replace(record=_over(record, index))
+        if self.tool.keyed and world.window == "open":
+            busy = any(w.road == "f" or (w.hears == "m" and w.may_write) for w in world.wires)
+            if world.wires[0].road != "f" and (self.tool.without == "margin" or not busy):
+                yield "the provider forgets the key", world._replace(window="over", key="")
+
+    def _gateway_side(self, world: World, index: int) -> Iterator[tuple[str, World]]:
+        wire, number, record = world.wires[index], index + 1, world.record
+        if wire.hears == "m":
+            if wire.may_write:
+                flying = any(w.road == "f" for w in world.wires)
+                after = _wire(world, index, hears="w", road="f")._replace(overlap=world.overlap or flying)
+                if self.tool.keyed and world.window == "unused":
+                    after = after._replace(window="open")
+                yield f"{number} is written", after
+                yield f"send_by of {number} passes", _wire(world, index, may_write=False)
+            yield f"{number} ends not sent", self._learn(_wire(world, index, hears="d"), index, Evidence.NOT_SENT)
+            yield f"the gateway of {number} crashes unwritten", _wire(world, index, hears="d")
+        if wire.hears == "w":
+            yield f"the gateway of {number} crashes", _wire(world, index, hears="d")
+            if world.owner and record.state is State.SENT and number == len(world.wires):
+                yield "the caller is answered", self._set(world, machine.answer_caller(record, machine.own(record)))
+            yield f"contact with {number} is lost", self._learn(_wire(world, index, hears="d"), index, Evidence.LOST)
+            if wire.answer:
+                yield f"{wire.answer} of {number} arrives", self._answered(world, index)
+
+    def _answered(self, world: World, index: int) -> World:
+        answer, record = world.wires[index].answer, world.record
+        after = _wire(world, index, hears="d", answer="")
+        evidence = {"done": Evidence.DONE, "later": Evidence.REFUSED_RETRYABLE}.get(answer, Evidence.REFUSED)
+        terms = self._terms()
+        for_all = answer == "kept" and replay.is_authoritative(record, index + 1, 422, terms, marked=False, now=NOW)
+        return self._learn(after, index, evidence, for_all=for_all)
+
+    def _learn(self, world: World, index: int, evidence: Evidence, *, for_all: bool = False) -> World:
+        record = machine.learn(world.record, index + 1, evidence, SETTLEMENT, now=NOW, authoritative=for_all)
+        if self.tool.without == "join" and record.state is State.UNKNOWN and world.record.state is State.SENT:
+            if evidence is not Evidence.LOST:
+                record = replace(record, state=State.FREE)
+        return self._set(world, record)
+
+    def _provider_side(self, world: World, index: int) -> Iterator[tuple[str, World]]:
+        number = index + 1
+        if world.wires[index].road != "f":
+            return
+        yield f"{number} vanishes", _wire(world, index, road="v")
+        yield f"{number} is told to come later", _wire(world, index, road="r", answer="later")
+        yield f"{number} is refused before the key table", _wire(world, index, road="r", answer="refused")
+        if world.key:
+            yield f"{number} gets the kept answer", _wire(world, index, road="x", answer=world.key)
+            return
+        keeps = self.tool.keyed and world.window != "over"
+        executed = _wire(world, index, road="x", answer="done")._replace(effects=min(2, world.effects + 1))
+        yield f"{number} is EXECUTED", executed._replace(key="done" if keeps else "")
+        if keeps:
+            yield (
+                f"{number} is refused under the key",
+                _wire(world, index, road="r", answer="kept")._replace(key="kept"),
+            )
+
+    def _terms(self) -> replay.ReplayTerms:
+        return replay.ReplayTerms(
+            window_s=10.0, caches_all=True, send_within_s=1.0, horizon_s=0.0, background_s=None, in_progress_status=409
+        )
+
+    def _replay(self, world: World) -> Iterator[tuple[str, World]]:
+        record = world.record
+        allowed = record.attempts and replay.refusal(record, self._terms(), wall=0.0) is None
+        if not allowed or world.window == "over" or len(world.wires) >= self.tool.attempts:
+            return
+        mine: Ownership | None = None
+        if record.state is State.SENT:
+            # The owner sends again only after its running exchange has ended; nothing of that one can still leave.
+            if not world.owner or record.lease_is_dead(NOW) or world.wires[-1].hears != "d":
+                return
+            mine = machine.own(record)
+        sent = machine.pass_replay_gate(record, mine, self._sending(world), owner=OWNER, lease_until=FUTURE, now=NOW)
+        yield "a replay passes the gate", self._set(world, sent)._replace(wires=(*world.wires, Wire()), owner=True)
+
+    def _lookups(self, world: World) -> Iterator[tuple[str, World]]:
+        record = world.record
+        if len(world.looks) < 2 and world.wires and record.state in (State.LISTENING, State.UNKNOWN, State.FREE):
+            early = self.tool.without == "settle_after"
+            sight = lookups.Sight(matches=(), proves_absence=True, record=record, started_at=NOW)
+            counts = lookups.counts(sight, LOOK) or (early and record.state is State.UNKNOWN)
+            if world.effects or counts:
+                looks = tuple(sorted((*world.looks, Look(world.effects, fresh=True))))
+                yield f"a look-up sees {world.effects}", world._replace(looks=looks)
+        for position, look in enumerate(world.looks):
+            rest = world._replace(looks=world.looks[:position] + world.looks[position + 1 :])
+            if look.matches:
+                found = machine.find(record, look.matches, SETTLEMENT, now=NOW)
+            else:
+                version = record.version if look.fresh else record.version - 1
+                found = machine.find_nothing(record, version=version, now=NOW, confirm=LOOK.confirm)
+            yield f"the verdict of {look.matches} is applied", self._set(rest, found)
+
+
+def violations(world: World) -> Iterator[str]:
+    """What must never be seen."""
+    state = world.record.state
+    flying = any(w.road == "f" or (w.hears == "m" and w.may_write) for w in world.wires)
+    if world.effects > 1:
+        yield "two effects"
+    if state is State.DONE and not world.effects:
+        yield "done without an effect"
+    if state in (State.FREE, State.REFUSED) and world.effects:
+        yield f"{state} though it happened"
+    if state in (State.FREE, State.REFUSED) and flying:
+        yield f"{state} though it may still happen"
+    if state is State.FROZEN and not world.overlap:
+        yield "frozen without two requests under way at once"
+    if state is State.CLAIMED and world.record.unknown_attempts():
+        yield "claimed beside an attempt of which nothing is known"
+
+
+def _wire(world: World, index: int, **changes: object) -> World:
+    wires = list(world.wires)
+    wires[index] = wires[index]._replace(**changes)  # type: ignore[arg-type]  # NamedTuple fields of mixed types
+    return world._replace(wires=tuple(wires))
+
+
+def _over(record: Record, index: int) -> Record:
+    attempts = list(record.attempts)
+    attempts[index] = replace(attempts[index], acts_until=PAST)
+    return replace(record, attempts=tuple(attempts))
+
+
+def identity(world: World) -> Hashable:
+    """What makes two canonical worlds the same one."""
+    record = world.record
+    attempts = tuple((a.acts_until, a.one_effect, a.knowledge) for a in record.attempts)
+    return (record.state, record.owner, record.lease_until, attempts, record.closed_at, record.negatives, *world[1:])
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What an exhaustive walk found: how many worlds, and the shortest way to each kind of violation."""
+
+    worlds: int
+    violations: dict[str, str]
+
+
+def walk(tool: Tool, *, at_most: int = 1_000_000) -> Walk:
+    """Visit every reachable world, nearest first. A world with two effects is not followed any further."""
+    start = canonical(first(tool))
+    came_from: dict[Hashable, tuple[Hashable, str] | None] = {identity(start): None}
+    queue, moves, found = deque([start]), Moves(tool), dict[str, str]()
+    while queue and len(came_from) < at_most:
+        world = queue.popleft()
+        here = identity(world)
+        for violation in violations(world):
+            found.setdefault(violation, _trace(came_from, here))
+        if world.effects > 1:
+            continue
+        for label, after in moves.of(world):
+            there = identity(after)
+            if there not in came_from:
+                came_from[there] = (here, label)
+                queue.append(after)
+    return Walk(worlds=len(came_from), violations=found)
+
+
+def _trace(came_from: dict[Hashable, tuple[Hashable, str] | None], end: Hashable) -> str:
+    steps: list[str] = []
+    step = came_from[end]
+    while step is not None:
+        end, label = step
+        steps.append(label)
+        step = came_from[end]
+    return " | ".join(reversed(steps))
