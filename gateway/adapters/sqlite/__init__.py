@@ -1,0 +1,1 @@
+"""Operation records in one SQLite file, shared by the processes of one host."""

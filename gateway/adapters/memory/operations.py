@@ -1,0 +1,270 @@
+"""The operation store of tests: nothing outlives the process. Values are copied in and out, as a real store does."""
+
+import asyncio
+import copy
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.clock import Clock
+from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.operation.ports import (
+    Applied,
+    Change,
+    Commit,
+    HeldBy,
+    OperationFilter,
+    RowFilter,
+    Snapshot,
+    Stale,
+    StoreUnavailableError,
+)
+from gateway.stages.execute.operation.record import OWNED, Bodies, Hold, Record, State
+
+_STEP_S: Final = 5.0
+_IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
+_ENDED: Final = frozenset({State.DONE, State.REFUSED})
+
+
+@dataclass(slots=True)
+class _Care:
+    """What the store knows of a record beside it: when it needs care, and who gives it."""
+
+    due_at: float | None
+    token: str | None = None
+    until: float = 0.0
+
+
+class MemoryOperationStore:
+    """An `OperationStore` that forgets everything with its process. Belongs to one event loop."""
+
+    durable: Final = False
+
+    def __init__(self, clock: Clock, *, rows_retention_s: float | None = None) -> None:
+        """`rows_retention_s`: `forget` deletes execution rows older than this; None keeps them."""
+        self._clock = clock
+        self._rows_retention_s = rows_retention_s
+        self._epoch = secrets.token_hex(16)
+        self._largest_wall = 0.0
+        self._records: dict[str, Record] = {}
+        self._care: dict[str, _Care] = {}
+        self._rows: dict[str, ExecutionRow] = {}
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<MemoryOperationStore {len(self._records)} records, {len(self._rows)} rows>"
+
+    @property
+    def epoch(self) -> str:
+        return self._epoch
+
+    def now(self) -> float:
+        return self._clock.monotonic()
+
+    def wall(self) -> float:
+        return max(self._clock.wall(), self._largest_wall)
+
+    def clock_stepped_back(self) -> bool:
+        return self._largest_wall - self._clock.wall() > _STEP_S
+
+    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+        await self._turn()
+        occurrences = [record for record in self._records.values() if record.identity_key in identity_keys]
+        holders = [(hold, record) for hold in holds for record in self._standing_on(hold)]
+        return Snapshot(
+            now=self.now(),
+            occurrences=_copies(occurrences),
+            holders=tuple((hold, _copy(record)) for hold, record in holders),
+        )
+
+    async def commit(self, change: Change) -> Commit:
+        before, after = change.before, change.after
+        if before is not None and after is not None and not _leads_on(before, after):
+            raise ValueError(f"{before!r} cannot become {after!r}")
+        kept = None if after is None else _copy(after)
+        await self._write()
+        if kept is None:
+            self._append(change.rows)
+            return Applied()
+        current = self._records.get(kept.key)
+        if current is not None and current == kept:
+            self._append(change.rows)
+            return Applied()
+        expected = None if before is None else before.version
+        expired = change.not_after is not None and self.now() >= change.not_after
+        if expired or (None if current is None else current.version) != expected:
+            return Stale(None if current is None else _copy(current))
+        if held := self._held(before, kept):
+            return held
+        self._keep(kept, current)
+        self._append(change.rows)
+        return Applied()
+
+    async def append_rows(self, rows: Sequence[ExecutionRow], *, strict: bool = False) -> None:
+        await self._write()
+        # Strict or not: there is nothing here that a row could be made durable in.
+        del strict
+        self._append(rows)
+
+    async def by_operation_id(self, operation_id: str) -> Record | None:
+        await self._turn()
+        return next((_copy(r) for r in self._records.values() if r.operation_id == operation_id), None)
+
+    async def by_key(self, key: str) -> Record | None:
+        await self._turn()
+        found = self._records.get(key)
+        return None if found is None else _copy(found)
+
+    async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
+        await self._turn()
+        found = [record for record in reversed(self._records.values()) if _matches(record, query)]
+        return _copies(found[: query.limit])
+
+    async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
+        await self._turn()
+        found = [row for row in reversed(self._rows.values()) if _row_matches(row, query)]
+        return tuple(found[: query.limit])
+
+    async def settled_results(self, tenant: str, tool: str, limit: int) -> tuple[Record, ...]:
+        return await self.list_operations(
+            OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}), limit=limit)
+        )
+
+    async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
+        await self._write()
+        now = self.now()
+        due = sorted(
+            (care.due_at, key)
+            for key, care in self._care.items()
+            if care.due_at is not None and care.due_at <= now and care.until <= now
+        )[:limit]
+        for _, key in due:
+            self._lease(key, token, lease_s)
+        return _copies(self._records[key] for _, key in due)
+
+    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+        await self._write()
+        care = self._care.get(key)
+        if care is None or (care.until > self.now() and care.token != token):
+            return False
+        self._lease(key, token, lease_s)
+        return True
+
+    async def release(self, key: str, token: str, next_look_s: float) -> None:
+        await self._write()
+        care = self._care.get(key)
+        if care is None or care.token != token:
+            return
+        care.token, care.until = None, 0.0
+        if self._records[key].state is State.UNKNOWN:
+            care.due_at = self.now() + next_look_s
+
+    async def forget(self, *, retention_s: float, operation_id: str | None = None) -> int:
+        await self._write()
+        until = self.wall() - retention_s
+        forgotten = 0
+        for record in list(self._records.values()):
+            if record.state not in _ENDED or record.tombstone or record.settled_wall is None:
+                continue
+            if record.operation_id == operation_id or (operation_id is None and record.settled_wall <= until):
+                self._records[record.key] = replace(
+                    record, version=record.version + 1, bodies=Bodies(), holds=(), tombstone=True
+                )
+                forgotten += 1
+        if operation_id is None and self._rows_retention_s is not None:
+            rows_until = self.wall() - self._rows_retention_s
+            self._rows = {row_id: row for row_id, row in self._rows.items() if row.at_wall > rows_until}
+        return forgotten
+
+    async def count_unknown(self) -> dict[str, tuple[int, float]]:
+        await self._turn()
+        ages: dict[str, list[float]] = {}
+        for record in self._records.values():
+            if record.state in _IN_DOUBT:
+                sent = min((a.sent_wall for a in record.unknown_attempts()), default=record.created_wall)
+                ages.setdefault(record.origin.tool, []).append(max(0.0, self.wall() - sent))
+        return {tool: (len(told), max(told)) for tool, told in ages.items()}
+
+    async def check(self) -> None:
+        await self._write()
+
+    async def close(self) -> None:
+        self._closed = True
+
+    async def _turn(self) -> None:
+        """Let others run, as they would while a real store is asked."""
+        await asyncio.sleep(0)
+        if self._closed:
+            raise StoreUnavailableError("the store is closed")
+
+    async def _write(self) -> None:
+        await self._turn()
+        self._largest_wall = self.wall()
+
+    def _standing_on(self, hold: Hold) -> list[Record]:
+        return [record for record in self._records.values() if hold in record.standing_holds()]
+
+    def _held(self, before: Record | None, after: Record) -> HeldBy | None:
+        """Who else stands on a hold of a change that sends. Evidence is never kept out by a hold."""
+        sent_before = 0 if before is None else len(before.attempts)
+        if after.state is not State.SENT or len(after.attempts) <= sent_before:
+            return None
+        for hold in after.standing_holds():
+            for holder in self._standing_on(hold):
+                if holder.key != after.key:
+                    return HeldBy(hold, _copy(holder))
+        return None
+
+    def _keep(self, record: Record, current: Record | None) -> None:
+        self._records[record.key] = record
+        care = self._care.setdefault(record.key, _Care(due_at=None))
+        if record.state in OWNED:
+            care.due_at = record.lease_until
+        elif record.state is not State.UNKNOWN:
+            care.due_at = None
+        elif current is None or current.state is not State.UNKNOWN:
+            care.due_at = self.now()
+
+    def _append(self, rows: Iterable[ExecutionRow]) -> None:
+        for row in rows:
+            self._rows.setdefault(row.row_id, row)
+
+    def _lease(self, key: str, token: str, lease_s: float) -> None:
+        self._care[key].token = token
+        self._care[key].until = self.now() + lease_s
+
+
+def _leads_on(before: Record, after: Record) -> bool:
+    return before.key == after.key and (before.version < after.version or before == after)
+
+
+def _copies(records: Iterable[Record]) -> tuple[Record, ...]:
+    return tuple(_copy(record) for record in records)
+
+
+def _copy(record: Record) -> Record:
+    """The arguments are the only part that somebody could still change."""
+    arguments = copy.deepcopy(dict(record.bodies.arguments))
+    return replace(record, bodies=replace(record.bodies, arguments=arguments))
+
+
+def _matches(record: Record, query: OperationFilter) -> bool:
+    return (
+        query.tenant in (None, record.origin.tenant)
+        and (query.states is None or record.state in query.states)
+        and query.run_id in (None, record.origin.run_id)
+        and query.subject in (None, record.origin.subject)
+        and query.tool in (None, record.origin.tool)
+    )
+
+
+def _row_matches(row: ExecutionRow, query: RowFilter) -> bool:
+    return (
+        query.tenant == row.tenant
+        and query.subject in (None, row.subject)
+        and query.run_id in (None, row.run_id)
+        and query.tool in (None, row.tool)
+        and query.code in (None, row.code)
+        and (query.since_wall is None or row.at_wall >= query.since_wall)
+    )

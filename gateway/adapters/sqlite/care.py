@@ -1,0 +1,82 @@
+"""What sweepers and operators do to many records at once: lease them for reconciliation, forget what is old."""
+
+# ruff: noqa: S608 - what is put into the statements are constants of this package; values are bound
+
+from dataclasses import dataclass
+from typing import Final
+
+import apsw
+
+from gateway.adapters.sqlite import codec
+from gateway.adapters.sqlite.sealing import Sealer
+from gateway.stages.execute.operation.record import Record
+
+# Bounds how long one transaction keeps the loop.
+_CHUNK: Final = 500
+
+_DUE: Final = "SELECT rowid FROM operations WHERE due_at <= ? AND care_until <= ? ORDER BY due_at LIMIT ?"
+# Word for word the condition of the index `operations_forgettable`, or SQLite does not use it.
+_FORGETTABLE: Final = "state IN ('done', 'refused') AND tombstone = 0"
+_BURY: Final = "UPDATE operations SET tombstone = 1, bodies = NULL, version = version + 1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Care:
+    """A sweeper's lease on records that need reconciliation. Its end is a time of the store's clock."""
+
+    token: str
+    until: float
+
+
+def any_due(connection: apsw.Connection, now: float) -> bool:
+    """Whether a lease is worth a transaction."""
+    return connection.execute(_DUE, (now, now, 1)).fetchone() is not None
+
+
+def lease_due(connection: apsw.Connection, care: Care, now: float, limit: int, sealer: Sealer) -> tuple[Record, ...]:
+    """Lease what is due and leased to nobody, longest due first."""
+    sql = (
+        f"UPDATE operations SET care_token = ?, care_until = ? WHERE rowid IN ({_DUE})"
+        f" RETURNING due_at, {codec.COLUMNS}"
+    )
+    leased = connection.execute(sql, (care.token, care.until, now, now, limit)).fetchall()
+    return tuple(codec.decode(row[1:], sealer) for row in sorted(leased, key=lambda row: (row[0], row[1])))
+
+
+def lease_one(connection: apsw.Connection, key: str, care: Care, now: float) -> bool:
+    """Lease one record, due or not, unless somebody else has it."""
+    sql = "UPDATE operations SET care_token = ?, care_until = ? WHERE key = ? AND (care_until <= ? OR care_token = ?)"
+    connection.execute(sql, (care.token, care.until, key, now, care.token))
+    return connection.changes() == 1
+
+
+def release(connection: apsw.Connection, key: str, token: str, next_look_at: float) -> None:
+    """End a lease; a record that is still unknown is due again at `next_look_at`. Another's lease is left alone."""
+    sql = (
+        "UPDATE operations SET care_token = NULL, care_until = 0, due_at = iif(state = 'unknown', ?, due_at)"
+        " WHERE key = ? AND care_token = ?"
+    )
+    connection.execute(sql, (next_look_at, key, token))
+
+
+def forget_settled(connection: apsw.Connection, settled_until_wall: float) -> int:
+    """Turn one chunk of records settled by then into tombstones; how many."""
+    sql = (
+        f"{_BURY} WHERE rowid IN (SELECT rowid FROM operations WHERE {_FORGETTABLE} AND settled_wall <= ?"
+        " ORDER BY settled_wall LIMIT ?)"
+    )
+    connection.execute(sql, (settled_until_wall, _CHUNK))
+    return connection.changes()
+
+
+def forget_one(connection: apsw.Connection, operation_id: str) -> int:
+    """Turn one settled record into a tombstone; how many."""
+    connection.execute(f"{_BURY} WHERE operation_id = ? AND {_FORGETTABLE}", (operation_id,))
+    return connection.changes()
+
+
+def prune_rows(connection: apsw.Connection, until_wall: float) -> int:
+    """Delete one chunk of execution rows that old; how many."""
+    sql = "DELETE FROM rows WHERE rowid IN (SELECT rowid FROM rows WHERE at_wall <= ? ORDER BY at_wall LIMIT ?)"
+    connection.execute(sql, (until_wall, _CHUNK))
+    return connection.changes()

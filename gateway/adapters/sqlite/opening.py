@@ -1,0 +1,180 @@
+"""Opens the file, or refuses: everything that must hold before the first record is trusted to it.
+
+All of it happens in one write transaction, so that processes starting together find either nothing or all of it.
+"""
+
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from gateway.adapters.sqlite import adoption
+from gateway.adapters.sqlite.adoption import StoreRefusedError
+from gateway.adapters.sqlite.host import NETWORK_FILESYSTEMS, Host
+from gateway.adapters.sqlite.sealing import Sealer
+
+MIN_SQLITE: Final = (3, 51, 3)
+"""Before it, a checkpoint that races a writer of another process can lose acknowledged commits (WAL-reset bug)."""
+
+_APPLICATION_ID: Final = int.from_bytes(b"OnGt")
+_START_UP_WAIT_MS: Final = 30_000
+_CACHED_STATEMENTS: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFile:
+    """An open file.
+
+    Attributes:
+        inode: of the file as it was opened: another file under its path is another memory.
+        writing, reading: the process's two connections; neither waits for a lock.
+        epoch: the file's id, made with it.
+        hold_secret: keys the digests of hold entries.
+    """
+
+    path: Path
+    inode: int
+    writing: apsw.Connection
+    reading: apsw.Connection
+    epoch: str
+    hold_secret: bytes
+
+
+def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = False) -> OpenFile:
+    """Open or create the file.
+
+    Args:
+        accept_host: the file was moved here from another machine, on purpose, and nobody uses it there any more.
+
+    Raises:
+        StoreRefusedError: it must not be used: too old an SQLite, a network file system, another machine's file,
+            a newer schema, no OnceGate file, not readable.
+        SealError: a key that sealed what is in it is missing or another one.
+    """
+    require_sqlite(apsw.sqlite_lib_version())
+    try:
+        _create(path)
+        require_local(path, host)
+        writing = _connect(path)
+    except (OSError, apsw.Error) as error:
+        raise StoreRefusedError(f"{path}: {error}") from error
+    try:
+        _prepare(writing, path)
+        with _transaction(writing):
+            upgrade(writing, scripts())
+            adoption.adopt_host(writing, host, accept_host=accept_host)
+            hold_secret = adoption.adopt_seals(writing, sealer)
+            adoption.adopt_boot(writing, host, sealer)
+            epoch = str(adoption.recall(writing, "epoch"))
+        reading = _connect(path)
+        reading.execute("PRAGMA query_only = ON")
+    except apsw.Error as error:
+        writing.close()
+        raise StoreRefusedError(f"{path}: {type(error).__name__}: {error}") from error
+    except BaseException:
+        writing.close()
+        raise
+    for connection in (writing, reading):
+        # From here on waiting is ours: SQLite's own would stop the loop.
+        connection.set_busy_timeout(0)
+    return OpenFile(
+        path=path,
+        inode=path.stat().st_ino,
+        writing=writing,
+        reading=reading,
+        epoch=epoch,
+        hold_secret=hold_secret,
+    )
+
+
+def require_sqlite(version: str) -> None:
+    """Refuse an SQLite that can lose acknowledged commits.
+
+    Raises:
+        StoreRefusedError: `version` is older than `MIN_SQLITE`.
+    """
+    if tuple(int(part) for part in version.split(".")[:3]) < MIN_SQLITE:
+        needed = ".".join(str(part) for part in MIN_SQLITE)
+        raise StoreRefusedError(f"SQLite {version} can lose acknowledged commits between processes: {needed} is needed")
+
+
+def require_local(path: Path, host: Host) -> None:
+    """Refuse a file system whose locks or shared memory may not hold between processes.
+
+    Raises:
+        StoreRefusedError: it is one of `NETWORK_FILESYSTEMS`.
+    """
+    name = NETWORK_FILESYSTEMS.get(host.filesystem_type(path))
+    if name is not None:
+        raise StoreRefusedError(f"{path} is on a network file system ({name}): SQLite's locks may not hold there")
+
+
+def scripts() -> tuple[str, ...]:
+    """The steps of the schema, first to last. Step n leads to schema version n."""
+    folder = resources.files("gateway.adapters.sqlite") / "upgrades"
+    found = sorted(step.name for step in folder.iterdir() if re.fullmatch(r"\d{3}_\w+\.sql", step.name))
+    return tuple((folder / name).read_text(encoding="utf-8") for name in found)
+
+
+def upgrade(connection: apsw.Connection, steps: tuple[str, ...]) -> None:
+    """Lead the file's schema to the newest version, inside the caller's transaction.
+
+    Raises:
+        StoreRefusedError: the file is already newer than this program.
+    """
+    connection.execute("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID")
+    version = int(adoption.recall(connection, "schema_version") or 0)
+    if version > len(steps):
+        raise StoreRefusedError(f"the file has schema version {version} and this program knows {len(steps)}")
+    for step in steps[version:]:
+        connection.execute(step)
+    adoption.remember(connection, "schema_version", len(steps))
+    if adoption.recall(connection, "epoch") is None:
+        adoption.remember(connection, "epoch", secrets.token_hex(16))
+        adoption.remember(connection, "largest_wall", 0.0)
+
+
+def _create(path: Path) -> None:
+    """Make the file with mode 0600 before SQLite does; its -wal and -shm take over the mode."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.close(descriptor)
+
+
+def _connect(path: Path) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READWRITE
+    connection = apsw.Connection(str(path), flags=flags, statementcachesize=_CACHED_STATEMENTS)
+    connection.set_busy_timeout(_START_UP_WAIT_MS)
+    return connection
+
+
+def _prepare(connection: apsw.Connection, path: Path) -> None:
+    application = _pragma(connection, "application_id")
+    if application not in (0, _APPLICATION_ID) or (application == 0 and _pragma(connection, "schema_version") != 0):
+        raise StoreRefusedError(f"{path} is no OnceGate file")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    if application == 0:
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+
+
+def _pragma(connection: apsw.Connection, name: str) -> Any:
+    row = connection.execute(f"PRAGMA {name}").fetchone()
+    return None if row is None else row[0]
+
+
+class _transaction:  # noqa: N801 - it reads as a statement
+    """BEGIN IMMEDIATE … COMMIT: apsw's own context manager begins without the write lock."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._connection.execute("COMMIT" if kind is None else "ROLLBACK")

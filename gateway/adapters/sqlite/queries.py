@@ -1,0 +1,115 @@
+"""What is asked of the file. Each function is one read; none changes anything."""
+
+# ruff: noqa: S608 - what is put into the statements are constants of this package; values are bound
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import apsw
+
+from gateway.adapters.sqlite import codec
+from gateway.adapters.sqlite.sealing import Sealer
+from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.record import Hold, Record, State
+
+_SELECT: Final = f"SELECT {codec.COLUMNS} FROM operations"
+_HOLDERS: Final = f"SELECT {codec.COLUMNS} FROM holds JOIN operations USING (key) WHERE digest = ?"
+# Word for word the condition of the index `operations_unsettled`, or SQLite does not use it.
+_UNSETTLED: Final = "state NOT IN ('done', 'refused')"
+_ENDED: Final = frozenset({State.DONE, State.REFUSED})
+
+
+def record_by_key(connection: apsw.Connection, key: str, sealer: Sealer) -> Record | None:
+    """The record of an operation key."""
+    return _first(_records(connection, f"{_SELECT} WHERE key = ?", (key,), sealer))
+
+
+def record_by_operation_id(connection: apsw.Connection, operation_id: str, sealer: Sealer) -> Record | None:
+    """The record of an operation id."""
+    return _first(_records(connection, f"{_SELECT} WHERE operation_id = ?", (operation_id,), sealer))
+
+
+def occurrences(connection: apsw.Connection, identity_keys: Sequence[str], sealer: Sealer) -> tuple[Record, ...]:
+    """Every record of these identities, oldest first."""
+    places = ", ".join("?" * len(identity_keys))
+    sql = f"{_SELECT} WHERE identity_key IN ({places}) ORDER BY rowid"
+    return _records(connection, sql, tuple(identity_keys), sealer)
+
+
+def holders_of(connection: apsw.Connection, digest: bytes, sealer: Sealer) -> tuple[Record, ...]:
+    """Who stands on the hold of this digest."""
+    return _records(connection, _HOLDERS, (digest,), sealer)
+
+
+def holders(
+    connection: apsw.Connection, holds: Sequence[Hold], secret: bytes, sealer: Sealer
+) -> tuple[tuple[Hold, Record], ...]:
+    """Who stands on these holds."""
+    return tuple(
+        (hold, record) for hold in holds for record in holders_of(connection, codec.hold_digest(hold, secret), sealer)
+    )
+
+
+def operations(connection: apsw.Connection, query: OperationFilter, sealer: Sealer) -> tuple[Record, ...]:
+    """Records, newest first."""
+    conditions, values = _conditions(
+        {"tenant": query.tenant, "run_id": query.run_id, "subject": query.subject, "tool": query.tool}
+    )
+    if query.states is not None:
+        conditions.append(f"state IN ({', '.join('?' * len(query.states))})")
+        values += sorted(query.states)
+        if not query.states & _ENDED:
+            conditions.append(_UNSETTLED)
+    sql = f"{_SELECT}{_where(conditions)} ORDER BY rowid DESC LIMIT ?"
+    return _records(connection, sql, (*values, query.limit), sealer)
+
+
+def settled(connection: apsw.Connection, tenant: str, tool: str, limit: int, sealer: Sealer) -> tuple[Record, ...]:
+    """DONE records of a tool, newest first."""
+    sql = f"{_SELECT} WHERE tenant = ? AND tool = ? AND state = 'done' ORDER BY rowid DESC LIMIT ?"
+    return _records(connection, sql, (tenant, tool, limit), sealer)
+
+
+def rows(connection: apsw.Connection, query: RowFilter) -> tuple[ExecutionRow, ...]:
+    """Execution rows, newest first."""
+    conditions, values = _conditions(
+        {
+            "tenant": query.tenant,
+            "subject": query.subject,
+            "run_id": query.run_id,
+            "tool": query.tool,
+            "code": query.code,
+        }
+    )
+    if query.since_wall is not None:
+        conditions.append("at_wall >= ?")
+        values.append(query.since_wall)
+    sql = f"SELECT body FROM rows{_where(conditions)} ORDER BY rowid DESC LIMIT ?"
+    return tuple(codec.decode_row(body) for (body,) in connection.execute(sql, (*values, query.limit)))
+
+
+def unknown(connection: apsw.Connection, wall: float) -> dict[str, tuple[int, float]]:
+    """Per tool: how many operations are in doubt, and since how many seconds the oldest is."""
+    sql = (
+        "SELECT tool, count(*), min(doubt_wall) FROM operations"
+        f" WHERE state IN ('unknown', 'unknown_listening') AND {_UNSETTLED} GROUP BY tool"
+    )
+    return {tool: (count, max(0.0, wall - oldest)) for tool, count, oldest in connection.execute(sql)}
+
+
+def _records(connection: apsw.Connection, sql: str, values: tuple[Any, ...], sealer: Sealer) -> tuple[Record, ...]:
+    return tuple(codec.decode(row, sealer) for row in connection.execute(sql, values))
+
+
+def _first(found: tuple[Record, ...]) -> Record | None:
+    return found[0] if found else None
+
+
+def _conditions(equal: dict[str, str | None]) -> tuple[list[str], list[Any]]:
+    asked = {column: value for column, value in equal.items() if value is not None}
+    return [f"{column} = ?" for column in asked], list(asked.values())
+
+
+def _where(conditions: Sequence[str]) -> str:
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -1,0 +1,220 @@
+"""The operation store on one SQLite file: durable, shared by the processes of one host, sealed when a key is given."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import apsw
+
+from gateway.adapters.sqlite import care, changes, codec, queries
+from gateway.adapters.sqlite.care import Care
+from gateway.adapters.sqlite.host import Host, this_host
+from gateway.adapters.sqlite.opening import OpenFile, open_file
+from gateway.adapters.sqlite.rows import RowBuffer
+from gateway.adapters.sqlite.sealing import Sealer
+from gateway.adapters.sqlite.wall import WallClock
+from gateway.adapters.sqlite.writer import Writer
+from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.operation.ports import (
+    Change,
+    Commit,
+    OperationFilter,
+    RowFilter,
+    Snapshot,
+    StoreUnavailableError,
+)
+from gateway.stages.execute.operation.record import Hold, Record
+
+_T = TypeVar("_T")
+
+# A loop that is busy gives its lock up for an instant with every poll, which starts a waiting thread's 5 ms anew:
+# with Python's own interval the committer waits 150 ms and more.
+_SWITCH_INTERVAL_S: Final = 1e-4
+_RETRY_S: Final = 0.001
+
+
+class SqliteOperationStore:
+    """An `OperationStore`. Open it with `open`; everything else belongs to one event loop."""
+
+    durable: Final = True
+
+    def __init__(
+        self, file: OpenFile, host: Host, sealer: Sealer, *, wait_s: float, rows_retention_s: float | None
+    ) -> None:
+        self._file = file
+        self._host = host
+        self._sealer = sealer
+        self._wait_s = wait_s
+        self._rows_retention_s = rows_retention_s
+        self._wall = WallClock(host, file.reading)
+        self._writer = Writer(file.writing, wait_s=wait_s, stamp=self._wall.stamp)
+        self._rows = RowBuffer(self._writer)
+        self._applier = changes.Applier(sealer=sealer, hold_secret=file.hold_secret)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        host: Host | None = None,
+        sealer: Sealer | None = None,
+        wait_s: float = 2.0,
+        rows_retention_s: float | None = None,
+        accept_host: bool = False,
+    ) -> Self:
+        """Open or create the file; also shortens the interpreter's switch interval to 0.1 ms.
+
+        Args:
+            sealer: `Sealer.parse` of the seal key setting; None seals nothing.
+            wait_s: how long a transition may wait for other processes' writes.
+            rows_retention_s: `forget` deletes execution rows older than this; None keeps them.
+            accept_host: the file was moved here from another machine on purpose.
+
+        Raises:
+            StoreRefusedError: the file must not be used; see `opening.open_file`.
+            SealError: a key that sealed what is in it is missing or another one.
+        """
+        sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_INTERVAL_S))
+        host = host or this_host()
+        sealer = sealer or Sealer()
+        file = open_file(path, host, sealer, accept_host=accept_host)
+        return cls(file, host, sealer, wait_s=wait_s, rows_retention_s=rows_retention_s)
+
+    def __repr__(self) -> str:
+        return f"<SqliteOperationStore {self._file.path} {self._writer!r}>"
+
+    @property
+    def epoch(self) -> str:
+        return self._file.epoch
+
+    @property
+    def commits(self) -> int:
+        """How many transactions this process has made durable."""
+        return self._writer.commits
+
+    def now(self) -> float:
+        return self._host.boottime()
+
+    def wall(self) -> float:
+        return self._wall.now()
+
+    def clock_stepped_back(self) -> bool:
+        return self._wall.stepped_back()
+
+    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+        def read(connection: apsw.Connection) -> Snapshot:
+            if not holds:
+                found = queries.occurrences(connection, identity_keys, self._sealer)
+                return Snapshot(now=self.now(), occurrences=found, holders=())
+            connection.execute("BEGIN")
+            try:
+                return Snapshot(
+                    now=self.now(),
+                    occurrences=queries.occurrences(connection, identity_keys, self._sealer),
+                    holders=queries.holders(connection, holds, self._file.hold_secret, self._sealer),
+                )
+            finally:
+                connection.execute("COMMIT")
+
+        return await self._read(read)
+
+    async def commit(self, change: Change) -> Commit:
+        prepared = changes.prepare(change, self._sealer)
+        return await self._write(lambda connection: self._applier.apply(connection, prepared, self.now()))
+
+    async def append_rows(self, rows: Sequence[ExecutionRow], *, strict: bool = False) -> None:
+        values = tuple(codec.row_values(row) for row in rows)
+        if strict:
+            await self._write(lambda connection: changes.append_rows(connection, values))
+        else:
+            self._rows.add(values)
+
+    async def by_operation_id(self, operation_id: str) -> Record | None:
+        return await self._read(
+            lambda connection: queries.record_by_operation_id(connection, operation_id, self._sealer)
+        )
+
+    async def by_key(self, key: str) -> Record | None:
+        return await self._read(lambda connection: queries.record_by_key(connection, key, self._sealer))
+
+    async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
+        return await self._read(lambda connection: queries.operations(connection, query, self._sealer))
+
+    async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
+        return await self._read(lambda connection: queries.rows(connection, query))
+
+    async def settled_results(self, tenant: str, tool: str, limit: int) -> tuple[Record, ...]:
+        return await self._read(lambda connection: queries.settled(connection, tenant, tool, limit, self._sealer))
+
+    async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
+        if not await self._read(lambda connection: care.any_due(connection, self.now())):
+            return ()
+
+        def lease(connection: apsw.Connection) -> tuple[Record, ...]:
+            now = self.now()
+            return care.lease_due(connection, Care(token=token, until=now + lease_s), now, limit, self._sealer)
+
+        return await self._write(lease)
+
+    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+        def lease(connection: apsw.Connection) -> bool:
+            now = self.now()
+            return care.lease_one(connection, key, Care(token=token, until=now + lease_s), now)
+
+        return await self._write(lease)
+
+    async def release(self, key: str, token: str, next_look_s: float) -> None:
+        await self._write(lambda connection: care.release(connection, key, token, self.now() + next_look_s))
+
+    async def forget(self, *, retention_s: float, operation_id: str | None = None) -> int:
+        if operation_id is not None:
+            return await self._write(lambda connection: care.forget_one(connection, operation_id))
+        until = self.wall() - retention_s
+        forgotten = 0
+        while count := await self._write(lambda connection: care.forget_settled(connection, until)):
+            forgotten += count
+        if self._rows_retention_s is not None:
+            rows_until = self.wall() - self._rows_retention_s
+            while await self._write(lambda connection: care.prune_rows(connection, rows_until)):
+                pass
+        return forgotten
+
+    async def count_unknown(self) -> dict[str, tuple[int, float]]:
+        return await self._read(lambda connection: queries.unknown(connection, self.wall()))
+
+    async def check(self) -> None:
+        try:
+            inode = self._file.path.stat().st_ino
+        except OSError as error:
+            raise StoreUnavailableError(f"{self._file.path}: {error}") from error
+        if inode != self._file.inode:
+            raise StoreUnavailableError(f"{self._file.path} is another file than the one that was opened")
+        await self._write(lambda _: None)
+
+    async def close(self) -> None:
+        try:
+            await self._rows.flush()
+        finally:
+            await self._writer.close()
+            self._file.reading.close()
+            self._file.writing.close()
+
+    async def _write(self, work: Callable[[apsw.Connection], _T]) -> _T:
+        result: _T = await self._writer.submit(work)
+        return result
+
+    async def _read(self, work: Callable[[apsw.Connection], _T]) -> _T:
+        """Read through the second connection, which sees nothing that is not durable."""
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + self._wait_s
+        while True:
+            try:
+                return work(self._file.reading)
+            except (apsw.BusyError, apsw.LockedError) as error:
+                if loop.time() >= give_up_at:
+                    raise StoreUnavailableError(f"the file has been locked for {self._wait_s} s") from error
+            except apsw.Error as error:
+                raise StoreUnavailableError(f"{type(error).__name__}: {error}") from error
+            await asyncio.sleep(_RETRY_S)
