@@ -1,18 +1,16 @@
 """OnceGate behind the seam: real processes on one SQLite file, spoken to over HTTP."""
 
 import asyncio
-import json
-import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from bench.scenarios.burst import ask, from_processes
 from bench.scenarios.target import Call, Kind, Setting, Told
+from gateway.demo.gateway_process import create_key, start_gateway
 from gateway.demo.processes import Child
 
 MANIFESTS = Path(__file__).parent / "manifests"
-COMMAND = (sys.executable, "-m", "gateway")
+PERMISSIONS = ("refunds:write", "refunds:read")
 KINDS = {"executed": Kind.EXECUTED, "unknown": Kind.UNKNOWN, "not_executed": Kind.NOT_EXECUTED}
 CODES = {"idempotency_conflict": Kind.CONFLICT, "idempotency_in_progress": Kind.IN_PROGRESS}
 
@@ -29,12 +27,21 @@ class OnceGate:
     async def start(self, setting: Setting) -> None:
         """Make a key for a caller and start the processes."""
         self._setting = setting
-        self._headers = {"Authorization": f"Bearer {await create_key(setting.folder / 'keys.json')}"}
+        key = await create_key(
+            setting.folder / "keys.json", subject="agent", tenant="scenarios", permissions=PERMISSIONS
+        )
+        self._headers = {"Authorization": f"Bearer {key}"}
         self._processes = [await self._started(number) for number in range(setting.processes)]
 
     async def _started(self, number: int) -> Child:
         assert self._setting is not None
-        return await start_gateway(self._setting, manifests=MANIFESTS, number=number)
+        return await start_gateway(
+            self._setting.folder,
+            manifests=MANIFESTS,
+            provider_url=self._setting.provider_url,
+            name=f"gateway-{number}",
+            options=self._setting.options,
+        )
 
     async def call(self, call: Call, *, process: int = 0) -> Told:
         """Make one call over a connection of its own."""
@@ -96,29 +103,3 @@ def read_envelope(envelope: dict[str, Any]) -> Told:
     code = str(error.get("code") or envelope.get("failure"))
     kind = CODES.get(code) or KINDS.get(error.get("outcome", ""), Kind.NOTHING)
     return Told(kind=kind, code=code, replayed=replayed)
-
-
-async def create_key(keys: Path) -> str:
-    """Make one API key for the agent of the scenarios; the file gets its hash."""
-    command = [*COMMAND, "keys", "create", "--keys", str(keys), "--subject", "agent", "--tenant", "scenarios"]
-    permissions = ["--permission", "refunds:write", "--permission", "refunds:read"]
-    process = await asyncio.create_subprocess_exec(
-        *command, *permissions, "--json", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    printed, complaint = await process.communicate()
-    if process.returncode:
-        raise RuntimeError(f"oncegate keys create: {complaint.decode()[-2000:]}")
-    key: str = json.loads(printed)["key"]
-    return key
-
-
-async def start_gateway(setting: Setting, *, manifests: Path, number: int = 0) -> Child:
-    """Start `oncegate serve` in front of the setting's provider and wait until it listens."""
-    folder = setting.folder
-    command = [
-        *COMMAND, "serve", "--manifests", str(manifests), "--store", f"sqlite:///{folder / 'store.sqlite'}",
-        "--keys", str(folder / "keys.json"), "--host", "127.0.0.1", "--port", "0",
-        "--allow-private", urlsplit(setting.provider_url).netloc,
-    ]  # fmt: skip
-    environment = {"PAYMENTS_URL": setting.provider_url, "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL", **setting.options}
-    return await Child.start(command, log=folder / f"gateway-{number}.log", environment=environment)

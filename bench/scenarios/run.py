@@ -63,9 +63,10 @@ async def run(scenarios: Iterable[Scenario], plan: Plan) -> AsyncIterator[Row]:
             if scenario.alone and not plan.provider_port:
                 plays = [_alone(scenario, column, orders[column], plan, root) for column in plan.columns]
             else:
-                world = shared or await stack.enter_async_context(_world(plan, root / "shared", plan.columns))
+                if shared is None:
+                    shared = await stack.enter_async_context(_world(plan, root / "shared", plan.columns))
+                world: World = shared
                 plays = [_play(scenario, each, order, world) for each, order in orders.items()]
-                shared = world
             # Whoever kills or deafens a world that is shared must have it to himself.
             in_turn = scenario.alone and plan.provider_port
             findings = [await play for play in plays] if in_turn else await asyncio.gather(*plays)

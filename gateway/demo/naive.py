@@ -15,6 +15,8 @@ import httpx
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 
+LONGEST_BODY = 56
+
 Say = Callable[[str], None]
 """Takes one line of the client's log, without its time."""
 
@@ -60,7 +62,7 @@ def refund(
             except httpx.TransportError as problem:
                 say(f"FAILED - {type(problem).__name__}")
             else:
-                say(f"{answer.status_code} {answer.reason_phrase}")
+                say(f"{answer.status_code} {answer.reason_phrase}  {_short(_json(answer))}".rstrip())
                 if answer.status_code not in TRANSIENT:
                     return Told(status=answer.status_code, body=_json(answer), attempts=attempt + 1)
     return Told(status=None, body=None, attempts=1 + retries)
@@ -73,8 +75,10 @@ def _json(answer: httpx.Response) -> Any:
         return None
 
 
-def _short(body: dict[str, Any]) -> str:
-    return "{" + ", ".join(f"{name}: {value}" for name, value in body.items()) + "}"
+def _short(value: Any) -> str:
+    """The beginning of a JSON value without its quotes, as a log has it."""
+    text = json.dumps(value, ensure_ascii=False).replace('"', "") if isinstance(value, dict) else ""
+    return text if len(text) <= LONGEST_BODY else f"{text[:LONGEST_BODY]}..."
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,48 @@
+"""OnceGate as a child process: a key for a caller, and `serve` in front of a provider."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from gateway.demo.processes import Child
+
+COMMAND = (sys.executable, "-m", "gateway")
+
+
+class KeyNotMadeError(Exception):
+    """`oncegate keys create` failed; the message holds what it said."""
+
+
+async def create_key(keys: Path, *, subject: str, tenant: str, permissions: Sequence[str]) -> str:
+    """Make an API key and return it; the file gets its hash. Raises KeyNotMadeError."""
+    granted = [word for permission in permissions for word in ("--permission", permission)]
+    whose = ["--keys", str(keys), "--subject", subject, "--tenant", tenant]
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "keys", "create", *whose, *granted, "--json",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    printed, complaint = await process.communicate()
+    if process.returncode:
+        raise KeyNotMadeError(complaint.decode(errors="replace")[-2000:])
+    key: str = json.loads(printed)["key"]
+    return key
+
+
+async def start_gateway(
+    folder: Path, *, manifests: Path, provider_url: str, name: str = "gateway", options: Mapping[str, str] | None = None
+) -> Child:
+    """Start `oncegate serve` on a free port and wait until it listens.
+
+    Its store, its keys and its log are files in `folder`; `options` are settings by their environment names.
+    Raises NotStartedError.
+    """
+    command = [
+        *COMMAND, "serve", "--manifests", str(manifests), "--store", f"sqlite:///{folder / 'store.sqlite'}",
+        "--keys", str(folder / "keys.json"), "--host", "127.0.0.1", "--port", "0",
+        "--allow-private", urlsplit(provider_url).netloc,
+    ]  # fmt: skip
+    environment = {"PAYMENTS_URL": provider_url, "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL", **(options or {})}
+    return await Child.start(command, log=folder / f"{name}.log", environment=environment)

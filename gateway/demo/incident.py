@@ -1,0 +1,147 @@
+"""`oncegate demo`: the refund incident, without and with the gateway, side by side and for real.
+
+Nothing is simulated: two providers and a gateway are processes of their own, the waits are those of the incident.
+"""
+
+import asyncio
+import signal
+import sys
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TextIO
+
+from gateway.demo.gateway_process import KeyNotMadeError
+from gateway.demo.processes import NotStartedError
+from gateway.demo.screen import Ink, Screen, Side
+from gateway.demo.sides import (
+    AMOUNT_PAISE,
+    GatewayStory,
+    NaiveStory,
+    Pace,
+    Say,
+    open_door,
+    slow_provider,
+    through_gateway,
+    without_gateway,
+)
+
+INTERRUPTED = 130
+
+
+def run_demo(*, out: TextIO | None = None, pace: Pace | None = None) -> int:
+    """Run the demo to its end; returns the exit code of the command.
+
+    0 when the gateway made one refund, 1 when it did not or could not be started, 130 when it was interrupted.
+    Whatever happens, no process and no file is left behind.
+    """
+    screen = Screen.on(out or sys.stdout)
+    try:
+        return asyncio.run(_run(screen, pace or Pace()))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        screen.title("Stopped. Nothing was left running.")
+        return INTERRUPTED
+    except (NotStartedError, KeyNotMadeError) as problem:
+        screen.title("The demo could not be started.")
+        screen.say(str(problem), Ink.RED)
+        return 1
+
+
+async def _run(screen: Screen, pace: Pace) -> int:
+    this = asyncio.current_task()
+    assert this is not None  # noqa: S101 - asyncio.run made it
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    with tempfile.TemporaryDirectory(prefix="oncegate-demo-") as folder:
+        _introduce(screen, pace)
+        naive, ours = await _side_by_side(screen, Path(folder), pace)
+    _tell_of_refunds(screen, naive, ours)
+    _tell_of_doubt(screen, ours)
+    _tell_what_next(screen)
+    return 0 if len(ours.refunds) == 1 else 1
+
+
+async def _side_by_side(screen: Screen, folder: Path, pace: Pace) -> tuple[NaiveStory, GatewayStory]:
+    async with AsyncExitStack() as running:
+        alone = await slow_provider(folder / Side.NAIVE, pace)
+        running.push_async_callback(alone.stop)
+        behind = await slow_provider(folder / Side.GATEWAY, pace)
+        running.push_async_callback(behind.stop)
+        door = await open_door(folder / Side.GATEWAY, behind, pace)
+        running.push_async_callback(door.gateway.stop)
+        screen.heads("WITHOUT", "THROUGH ONCEGATE")
+        async with asyncio.TaskGroup() as both:
+            left = both.create_task(without_gateway(alone, pace, _logged(screen, Side.NAIVE)))
+            right = both.create_task(through_gateway(behind, door, pace, _logged(screen, Side.GATEWAY)))
+    return left.result(), right.result()
+
+
+def _logged(screen: Screen, side: Side) -> Say:
+    return lambda line: screen.log(side, line, _ink(line))
+
+
+def _ink(line: str) -> Ink:
+    if line.startswith("2"):
+        return Ink.GREEN
+    return Ink.RED if line.startswith(("TIMEOUT", "FAILED", "4", "5")) else Ink.PLAIN
+
+
+def _introduce(screen: Screen, pace: Pace) -> None:
+    slow = ", ".join(f"{seconds:g} s" for seconds in pace.morning_s)
+    screen.title(f"A refund of {_rupees(AMOUNT_PAISE)}. The provider is slow this morning, not broken: {slow}.")
+    screen.say(
+        f"The client is the textbook's: {pace.timeout_s:g} s of patience, three retries. Left, it talks to the provider; "
+        "right, the same client talks to OnceGate. Real processes, real waits; about a quarter of a minute."
+    )
+    screen.title("")
+
+
+def _tell_of_refunds(screen: Screen, naive: NaiveStory, ours: GatewayStory) -> None:
+    screen.title("What the providers' ledgers say")
+    rows = [
+        ["without", str(len(naive.refunds)), _rupees(AMOUNT_PAISE * len(naive.refunds)), ", ".join(naive.refunds)],
+        ["OnceGate", str(len(ours.refunds)), _rupees(AMOUNT_PAISE * len(ours.refunds)), ", ".join(ours.refunds)],
+    ]
+    screen.rows(["", "refunds", "paid out", "references"], rows)
+
+
+def _tell_of_doubt(screen: Screen, ours: GatewayStory) -> None:
+    error = (ours.first.body or {}).get("error") or {}
+    if error:
+        screen.title("What the caller was told while nobody could know")
+        screen.say(error.get("message", ""), Ink.YELLOW)
+        screen.rows(
+            ["code", "outcome", "retryable", "next action"],
+            [[str(error.get(name)) for name in ("code", "outcome", "retryable", "next_action")]],
+        )
+    screen.title("How the doubt ended")
+    screen.say(
+        f"The operation was {ours.in_doubt.get('state', '-')}, then {ours.settled.get('state', '-')}: the gateway had kept "
+        "its connection open, and the provider's late answer is evidence. Had it been lost, the gateway would have read "
+        "the order's refunds until it could tell."
+    )
+    if ours.last.ok:
+        refund = ours.last.body["data"]["refund_id"]
+        screen.say(f"The same call, made again, gets the stored result: {refund}, replayed.", Ink.GREEN)
+    screen.title("One row for every answer, and one for what was learned later")
+    names = ["kind", "outcome", "code", "replayed", "attempts", "latency_ms", "settled_by"]
+    screen.rows(names, [[_cell(row.get(name)) for name in names] for row in reversed(ours.rows)])
+
+
+def _tell_what_next(screen: Screen) -> None:
+    screen.title("What to try next")
+    for line in (
+        "oncegate check tool_manifests     why an unsafe manifest is refused, with file and line",
+        "python -m bench.scenarios         twelve more ways to lose an answer, and how many refunds each makes",
+        "oncegate serve --help             in front of your own tools",
+    ):
+        screen.say(line)
+
+
+def _rupees(paise: int) -> str:
+    return f"{paise // 100:,} rupees"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if isinstance(value, float) else str(value)
