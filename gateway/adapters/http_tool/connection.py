@@ -1,0 +1,244 @@
+"""One socket, one exchange at a time.
+
+Everything between the first byte of a request and the end of its answer happens in callbacks, with one future and one
+timer an exchange; whoever ends it first says why.
+"""
+
+import asyncio
+import contextlib
+import select
+import socket
+import ssl
+import struct
+from collections.abc import Callable
+from typing import Final, cast
+
+from gateway.adapters.http_tool.answer_reader import AnswerReader
+from gateway.clock import Clock
+from gateway.stages.execute.attempt.exchange import Fault, Limits, Phase
+
+SLICE: Final = 65_536
+"""Bytes written at once. TLS takes whatever it is given and shows back-pressure only at the next write."""
+
+_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
+_CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
+_USER_TIMEOUT: Final[int | None] = getattr(socket, "TCP_USER_TIMEOUT", None)
+# uvloop's timers are whole milliseconds, rounded down.
+_TICK_S: Final = 0.001
+_CLIENT_REFUSED: Final = frozenset(
+    {
+        "TLSV13_ALERT_CERTIFICATE_REQUIRED",
+        "SSLV3_ALERT_BAD_CERTIFICATE",
+        "SSLV3_ALERT_HANDSHAKE_FAILURE",
+        "SSLV3_ALERT_CERTIFICATE_UNKNOWN",
+        "SSLV3_ALERT_CERTIFICATE_EXPIRED",
+        "SSLV3_ALERT_CERTIFICATE_REVOKED",
+        "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE",
+        "TLSV1_ALERT_UNKNOWN_CA",
+        "TLSV1_ALERT_ACCESS_DENIED",
+    }
+)
+
+
+class Connection(asyncio.Protocol):
+    """Carries exchanges for a pool.
+
+    Attributes:
+        sock: the socket itself; a loop may hand out an imitation that cannot be polled or tuned.
+        closed: it is, or is about to be.
+        carried: exchanges begun so far.
+        written: whether the present request was handed to the kernel whole.
+        idle_since: when the pool got it back, on Clock.monotonic.
+        lost: done when the socket is gone.
+    """
+
+    sock: socket.socket
+
+    def __init__(
+        self, clock: Clock, *, on_open: Callable[["Connection"], None], on_lost: Callable[["Connection"], None]
+    ) -> None:
+        self.closed = False
+        self.carried = 0
+        self.written = False
+        self.idle_since = 0.0
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._clock = clock
+        self._on_open = on_open
+        self._on_lost = on_lost
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._poll: select.poll | None = None
+        self._tls = False
+        self._tuned = False
+        self._paused = False
+        self._unwritten: memoryview | None = None
+        self._writing = False
+        self._moved_at = 0.0
+        self._reader: AnswerReader | None = None
+        self._limits: Limits | None = None
+        self._done: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def carry(self, head: bytes, body: bytes, reader: AnswerReader, limits: Limits) -> asyncio.Future[None]:
+        """Write a request now and hand its answer to `reader`; done when `reader` has ended.
+
+        Cancelling the future says that nobody listens any more; `abort` is then the caller's to call.
+        """
+        self.carried += 1
+        self.written = False
+        self._reader = reader
+        self._limits = limits
+        done = self._done = self._loop.create_future()
+        self._moved_at = now = self._clock.monotonic()
+        self._tune(limits, now)
+        self._writing = True
+        self._unwritten = memoryview(body)[SLICE:] if len(body) > SLICE else None
+        self._write(head + body[:SLICE])
+        if not done.done():
+            self._timer = self._loop.call_at(self._due()[0], self._expire)
+        return done
+
+    def stale(self) -> bool:
+        """Whether the peer closed it, or sent something nobody asked for, as far as the kernel knows by now.
+
+        A loop that was busy has not told us yet. Under TLS only an idle connection may be asked: a young one has
+        session tickets to read.
+        """
+        if self.closed:
+            return True
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self.sock.fileno(), select.POLLIN | select.POLLRDHUP)
+        return bool(self._poll.poll(0))
+
+    def fit_to_send(self) -> bool:
+        """Whether the first byte may be written, the connection having been in hand for a while."""
+        return not self.closed and ((self._tls and self.carried == 0) or not self.stale())
+
+    def abort(self, fault: Fault = Fault.ABORTED, detail: str = "we closed the connection") -> None:
+        """Close without a farewell; what is still to be written is dropped, and who listens learns why."""
+        self.closed = True
+        if self._reader is not None:
+            self._reader.fail(fault, detail)
+            self._end()
+        if self._transport is not None:
+            self._transport.abort()
+
+    # What the loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # By duck-typing only: uvloop's transports are no asyncio.Transport.
+        self._transport = cast("asyncio.Transport", transport)
+        self._tls = transport.get_extra_info("ssl_object") is not None
+        # Paused means: not all of it is with the kernel.
+        self._transport.set_write_buffer_limits(high=0)
+        self._on_open(self)
+
+    def data_received(self, data: bytes) -> None:
+        reader = self._reader
+        if reader is None:
+            # Nobody asked. A stray 200 or 408 must never become the next write's result.
+            self.abort()
+            return
+        reader.feed(data)
+        if reader.ended:
+            if not self.written and reader.fault is None and reader.status < 400:
+                reader.disown("the answer was complete before the request was written")
+            self._end()
+        elif reader.phase >= Phase.HEADERS:
+            self._moved_at = self._clock.monotonic()
+            if self._writing and reader.status >= 400:
+                # It has heard enough; what it says is worth more than what we still had to say.
+                self._writing = False
+                self._unwritten = None
+
+    def eof_received(self) -> None:
+        self.closed = True
+        if self._reader is not None:
+            self._reader.peer_closed()
+            self._end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed = True
+        if self._reader is not None:
+            if exc is None:
+                self._reader.peer_closed()
+            elif isinstance(exc, ssl.SSLError) and exc.reason in _CLIENT_REFUSED:
+                self._reader.fail(Fault.TLS_CLIENT_REFUSED, "the peer's TLS refused our certificate or the lack of one")
+            else:
+                self._reader.fail(Fault.RESET, "the connection broke")
+            self._end()
+        self._transport = None
+        self._on_lost(self)
+        if not self.lost.done():
+            self.lost.set_result(None)
+
+    def pause_writing(self) -> None:
+        self._paused = True
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        if self._writing:
+            self._moved_at = self._clock.monotonic()
+            self._write(b"")
+
+    # One exchange.
+
+    def _write(self, data: bytes | memoryview) -> None:
+        """Write `data` and as much of the rest as the kernel takes."""
+        transport = self._transport
+        while transport is not None and self._writing:
+            if data:
+                transport.write(data)
+            if self._paused or not self._writing:
+                return
+            if not self._unwritten:
+                self._writing = False
+                self._unwritten = None
+                self.written = True
+                return
+            data, self._unwritten = self._unwritten[:SLICE], self._unwritten[SLICE:]
+            self._moved_at = self._clock.monotonic()
+
+    def _due(self) -> tuple[float, Fault, str]:
+        """When this exchange is over if nothing more happens, and what it is then called."""
+        limits = self._limits
+        assert limits is not None  # noqa: S101  # set with the reader
+        if self._writing:
+            due, fault, detail = self._moved_at + limits.write_s, Fault.WRITE_TIMEOUT, "the peer did not read in time"
+        else:
+            silence = limits.read_s if limits.read_s is not None else float("inf")
+            due, fault, detail = self._moved_at + silence, Fault.READ_TIMEOUT, "no more of the answer came in time"
+        return min(due, limits.ends_at), fault, detail
+
+    def _expire(self) -> None:
+        due, fault, detail = self._due()
+        now = self._clock.monotonic()
+        if now < due:
+            self._timer = self._loop.call_at(max(due, now + _TICK_S), self._expire)
+        else:
+            self.abort(fault, detail)
+
+    def _end(self) -> None:
+        self._reader = None
+        self._writing = False
+        self._unwritten = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        done, self._done = self._done, None
+        if done is not None and not done.done():
+            done.set_result(None)
+
+    def _tune(self, limits: Limits, now: float) -> None:
+        """Make a close a reset and bound the kernel's own patience, for a write; undo both for a read."""
+        if not limits.linger_reset and not self._tuned:
+            return
+        self._tuned = limits.linger_reset
+        linger = _RESET_ON_CLOSE if limits.linger_reset else _CLOSE_ORDERLY
+        patience_ms = max(int((limits.ends_at - now) * 1000), 1) if limits.linger_reset else 0
+        # A socket that died this instant cannot be tuned, and the loop is about to say so.
+        with contextlib.suppress(OSError):
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            if _USER_TIMEOUT is not None:
+                self.sock.setsockopt(socket.IPPROTO_TCP, _USER_TIMEOUT, patience_ms)
