@@ -15,7 +15,7 @@ import httpx
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 
-LONGEST_BODY = 56
+LONGEST_BODY = 37
 
 Say = Callable[[str], None]
 """Takes one line of the client's log, without its time."""
