@@ -1,11 +1,13 @@
 """JSON Schema 2020-12, compiled with the settings that make it safe and mean what it says."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import jsonschema_rs
 
 Validator = jsonschema_rs.Draft202012Validator
+
+_META: Final = Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
 class SchemaError(ValueError):
@@ -45,3 +47,9 @@ def compile_schema(schema: Mapping[str, Any]) -> Validator:
         raise SchemaError(error.message, tuple(error.instance_path)) from error
     except (jsonschema_rs.ReferencingError, ValueError) as error:
         raise SchemaError(str(error)) from error
+
+
+def shape_faults(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every keyword whose value is of the wrong shape: its path and what is wrong with it."""
+    for error in _META.iter_errors(schema):
+        yield tuple(error.instance_path), error.message

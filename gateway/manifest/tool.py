@@ -54,7 +54,8 @@ class Lookup:
     baseline: Expression | None = None
     """The identifier of one candidate (`item`); those seen before the first send are not ours."""
     match: Expression
-    """Is this candidate (`item`) the operation? Over `item`, `data`, `args`, `key`, `sent_at`, `baseline`."""
+    """Is this candidate (`item`) the operation? Over `item`, `data`, `args`, `key`, `sent_at` (RFC 3339 text of the
+    first send) and `baseline` (list of identifiers)."""
     complete_when: Expression | None = None
     """Is this answer (`data`) the whole list? None only when `items` is None."""
     confirm: int = 2
@@ -84,7 +85,8 @@ class Tool:
     Attributes:
         digest: `sha256:` and the hash of the manifest's canonical JSON.
         policy_digest: the same over what an approval depends on (effect, backend, key, rules), without descriptions.
-        canonical: the manifest's canonical JSON, to be pinned with records and loaded again by `load_pinned`.
+        identity_digest: the same over what identifies an operation; it changes only with `identity.revision` raised.
+        canonical: the manifest's canonical JSON, to be pinned with records and loaded again.
         material: names of the arguments that make the fingerprint (neither `x-immaterial` nor `x-sensitive`).
         sensitive: names of the arguments that appear in no row, span or log.
         holds: hold name -> argument whose value is held while an outcome is open.
@@ -95,6 +97,7 @@ class Tool:
     version: str
     digest: str
     policy_digest: str
+    identity_digest: str
     canonical: bytes = field(repr=False)
     title: str
     description: str

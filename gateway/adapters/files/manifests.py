@@ -1,0 +1,71 @@
+"""A directory of manifests: read whole, compiled whole."""
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from gateway.manifest.building import Operator
+from gateway.manifest.catalog import Catalogue, Loaded, load
+from gateway.manifest.complaint import Complaint, Severity
+from gateway.manifest.ports import ExpressionEngine
+
+SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+MAX_FILE_BYTES: Final = 1_048_576
+
+# Stands for a listed name whose value is not known while checking; the domain exists nowhere (RFC 2606).
+_UNKNOWN_VALUE: Final = "https://unset.invalid"
+
+
+def load_directory(path: Path, operator: Operator, previous: Catalogue | None = None) -> Loaded:
+    """Every manifest below `path`, in the order of their names; a file is named relative to `path` in complaints.
+
+    Never raises for what is in the directory: a missing directory or an unreadable file is a complaint.
+    """
+    files: list[tuple[str, bytes]] = []
+    complaints: list[Complaint] = []
+    for name, content in _read(path):
+        if isinstance(content, bytes):
+            files.append((name, content))
+        else:
+            complaints.append(Complaint(severity=Severity.ERROR, rule="yaml", message=content, file=name))
+    loaded = load(files, operator, previous)
+    if not complaints:
+        return loaded
+    return Loaded(catalogue=None, complaints=(*complaints, *loaded.complaints))
+
+
+def check_directory(
+    path: Path, env_names: Collection[str] | Mapping[str, str], engine: ExpressionEngine
+) -> list[Complaint]:
+    """Every complaint about the manifests below `path`, without secrets and without a network.
+
+    Args:
+        path: the directory.
+        env_names: the names that `${NAME}` may use; with their values, if they are known here.
+        engine: compiles the expressions.
+    """
+    known = env_names if isinstance(env_names, Mapping) else dict.fromkeys(env_names, _UNKNOWN_VALUE)
+    return list(load_directory(path, Operator(engine=engine, environment=known)).complaints)
+
+
+def _read(path: Path) -> Iterator[tuple[str, bytes | str]]:
+    """Name and content of each file, or why it cannot be read."""
+    if not path.is_dir():
+        yield str(path), "there is no such directory"
+        return
+    found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and not _is_hidden(file, path))
+    if not found:
+        yield str(path), "there is no manifest in this directory (*.yaml, *.yml, *.json)"
+    for file in found:
+        name = file.relative_to(path).as_posix()
+        try:
+            if file.stat().st_size > MAX_FILE_BYTES:
+                yield name, f"the file is larger than {MAX_FILE_BYTES} bytes"
+            else:
+                yield name, file.read_bytes()
+        except OSError as error:
+            yield name, f"the file cannot be read: {error.strerror}"
+
+
+def _is_hidden(file: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in file.relative_to(root).parts)

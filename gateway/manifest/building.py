@@ -1,0 +1,149 @@
+"""One manifest compiled to a `Tool`: everything that a call would otherwise have to work out again."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from gateway.contract.canonical import NotCanonical, canonical
+from gateway.manifest import credentials, lint, policies, schema_keywords, sections
+from gateway.manifest.arguments import ArgumentsSchema
+from gateway.manifest.complaint import Complaint
+from gateway.manifest.lookups import reconcile
+from gateway.manifest.model import ManifestSource
+from gateway.manifest.notes import Notes
+from gateway.manifest.ports import ExpressionEngine
+from gateway.manifest.reading import Reading
+from gateway.manifest.requests import RequestBuilder
+from gateway.manifest.result import ResultSchema
+from gateway.manifest.templates import RequestTemplate
+from gateway.manifest.tool import HttpBackend, Tool
+
+# What an approval of an action depends on: a typo mended in a description voids none.
+_POLICY_SECTIONS: Final = ("effect", "backend", "downstream_key", "rules", "approval")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """What the operator brings to a manifest.
+
+    Attributes:
+        environment: the values that `${NAME}` may stand for, listed by the operator.
+        secrets: the values of `${secret:NAME}`. None: for checking only, any name is taken and stays empty.
+    """
+
+    engine: ExpressionEngine
+    environment: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] | None = field(default=None, repr=False)
+
+
+def build(reading: Reading, operator: Operator) -> tuple[Tool | None, tuple[Complaint, ...]]:
+    """Compile one file. With an error among the complaints there is no tool."""
+    source, document = reading.source, reading.document
+    if document is None:
+        return None, reading.complaints
+    notes = Notes(reading.file, reading.text, document)
+    credentials.check(document.value, notes)
+    if source is None:
+        return None, (*reading.complaints, *notes.complaints)
+    tool = None
+    if _schemas_hold(source, notes):
+        tool = _tool(source, document.value, operator, notes)
+    return (None if notes.has_errors else tool), (*reading.complaints, *notes.complaints)
+
+
+def _schemas_hold(source: ManifestSource, notes: Notes) -> bool:
+    found = [(("arguments", *it.path), it) for it in schema_keywords.faults(source.arguments, arguments=True)]
+    if source.result is not None:
+        found += [(("result", *it.path), it) for it in schema_keywords.faults(source.result, arguments=False)]
+    for path, fault in found:
+        notes.error(path, "schema", fault.message, on_key=fault.on_key)
+    return not found
+
+
+def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) -> Tool | None:
+    key = sections.downstream_key(source, notes)
+    builder = RequestBuilder(source, source.arguments, operator.environment, operator.secrets, notes)
+    request = builder.build(key)
+    settled = reconcile(source, source.arguments, operator.engine, notes)
+    lint.check(source, notes)
+    try:
+        document = canonical(value)
+    except NotCanonical as error:
+        notes.error((), "shape", f"the manifest has no canonical form: {error}")
+        return None
+    if request is None or notes.has_errors:
+        return None
+    properties: Mapping[str, Any] = source.arguments.get("properties", {})
+    marked = {name: part for name, part in properties.items() if isinstance(part, Mapping)}
+    sensitive = frozenset(name for name, part in marked.items() if part.get("x-sensitive"))
+    immaterial = frozenset(name for name, part in marked.items() if part.get("x-immaterial"))
+    identity = sections.identity(source)
+    return Tool(
+        name=source.name,
+        version=source.version,
+        digest=_digest(document),
+        policy_digest=_digest(canonical({name: value[name] for name in _POLICY_SECTIONS if name in value})),
+        identity_digest=_digest(canonical(_identifying(source, identity))),
+        canonical=document,
+        title=source.title or source.name,
+        description=source.description,
+        owner=source.owner,
+        effect=source.effect,
+        permission=source.permission,
+        arguments=ArgumentsSchema(source.arguments),
+        material=tuple(name for name in properties if name not in sensitive | immaterial),
+        sensitive=sensitive,
+        result=None if source.result is None else ResultSchema(source.result),
+        result_view=sections.result_view(source),
+        identity=identity,
+        holds=MappingProxyType(dict(source.holds)),
+        backend=_backend(source, request),
+        downstream_key=key,
+        reconcile=settled,
+        unknown=sections.unknown(source),
+        timeouts=sections.timeouts(source),
+        retry=sections.retry(source),
+        breaker=sections.breaker(source, request.origin),
+        limits=sections.limits(source),
+        retention_s=source.retention,
+        rows=source.rows,
+        cost=sections.cost(source),
+        capture=tuple(source.telemetry.capture),
+        deprecated=sections.deprecated(source),
+    )
+
+
+def _digest(text: bytes) -> str:
+    return f"sha256:{hashlib.sha256(text).hexdigest()}"
+
+
+def _identifying(source: ManifestSource, identity: policies.Identity) -> dict[str, Any]:
+    """What must not change under records that exist, unless `identity.revision` says so."""
+    return {
+        "effect": source.effect.value,
+        "operation": identity.operation,
+        "fields": identity.fields if isinstance(identity.fields, str) else sorted(identity.fields),
+        "scope": identity.scope.value,
+        "normalisers": _normalisers(source.arguments),
+    }
+
+
+def _normalisers(schema: Any) -> Any:
+    if isinstance(schema, Mapping):
+        kept = {name: found for name, child in schema.items() if (found := _normalisers(child))}
+        return kept | ({"x-normalise": schema["x-normalise"]} if "x-normalise" in schema else {})
+    return None
+
+
+def _backend(source: ManifestSource, request: RequestTemplate) -> HttpBackend:
+    http = source.backend.http
+    return HttpBackend(
+        method=http.method,
+        request=request,
+        statuses=MappingProxyType({int(status): meaning for status, meaning in http.statuses.items()}),
+        already_done=frozenset(http.already_done),
+        fresh_connection=http.fresh_connection,
+        deadline_header=http.deadline_header,
+    )

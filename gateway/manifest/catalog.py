@@ -1,0 +1,65 @@
+"""All tools of one gateway as one immutable value: swapped whole, or not at all."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from gateway.manifest.building import Operator, build
+from gateway.manifest.complaint import Complaint, Severity
+from gateway.manifest.lint_catalog import Member, check
+from gateway.manifest.reading import read
+from gateway.manifest.tool import Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """Name -> tool, ordered by name."""
+
+    tools: Mapping[str, Tool]
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool]) -> "Catalogue":
+        ordered = sorted(tools, key=lambda tool: tool.name)
+        return cls(tools=MappingProxyType({tool.name: tool for tool in ordered}))
+
+    def get(self, name: str) -> Tool | None:
+        return self.tools.get(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What came of a set of files. With an error among the complaints there is no catalogue."""
+
+    catalogue: Catalogue | None
+    complaints: tuple[Complaint, ...]
+
+
+def load(files: Iterable[tuple[str, str | bytes]], operator: Operator, previous: Catalogue | None = None) -> Loaded:
+    """Parse all, compile all, compare all; one catalogue or every complaint.
+
+    Args:
+        files: name for messages, and content.
+        previous: the snapshot in use; what identifies an operation may differ from it only with a raised revision.
+    """
+    members: list[Member] = []
+    complaints: list[Complaint] = []
+    for name, content in files:
+        reading = read(name, content)
+        tool, found = build(reading, operator)
+        complaints += found
+        members.append(Member(reading=reading, tool=tool))
+    complaints += check(members, {} if previous is None else previous.tools)
+    ordered = sorted(dict.fromkeys(complaints), key=lambda it: (it.file, it.line, it.column))
+    if any(complaint.severity is Severity.ERROR for complaint in ordered):
+        return Loaded(catalogue=None, complaints=tuple(ordered))
+    tools = [member.tool for member in members if member.tool is not None]
+    return Loaded(catalogue=Catalogue.of(tools), complaints=tuple(ordered))
+
+
+def load_pinned(canonical: bytes, operator: Operator) -> Tool | None:
+    """The tool of a manifest that is pinned with a record (`Tool.canonical`), or None if it does not compile any more.
+
+    For reconciling the open operations of a tool that was changed or removed.
+    """
+    tool, _ = build(read("pinned", canonical), operator)
+    return tool

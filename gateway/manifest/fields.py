@@ -1,0 +1,68 @@
+"""The types of single manifest fields, for the model and for the JSON Schema that editors use."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from gateway.manifest.policies import Rate
+from gateway.manifest.units import DURATION_PATTERN, RATE_PATTERN, SIZE_PATTERN, duration_s, rate, size_bytes
+
+_DURATION: Final = {"type": "string", "pattern": DURATION_PATTERN, "examples": ["250ms", "5s", "2h", "30d"]}
+_SIZE: Final = {"type": "string", "pattern": SIZE_PATTERN, "examples": ["64KiB"]}
+_RATE: Final = {"type": "string", "pattern": RATE_PATTERN, "examples": ["50/s"]}
+
+LARGEST_BODY: Final = 16 * 1024 * 1024
+
+
+def _positive_s(text: Any) -> float:
+    seconds = duration_s(text)
+    if seconds == 0:
+        raise ValueError("this duration must be longer than nothing")
+    return seconds
+
+
+def _body_bytes(text: Any) -> int:
+    size = size_bytes(text)
+    if not 1 <= size <= LARGEST_BODY:
+        raise ValueError("a body is bounded by 1B at least and 16MiB at most")
+    return size
+
+
+def _identity_fields(value: Any) -> Any:
+    if value in ("all", "caller"):
+        return value
+    if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise ValueError("write a list of argument names, or `all`, or `caller`")
+
+
+IdentityFields = Annotated[
+    tuple[str, ...] | Literal["all", "caller"],
+    BeforeValidator(_identity_fields),
+    WithJsonSchema(
+        {"oneOf": [{"type": "array", "items": {"type": "string"}, "minItems": 1}, {"enum": ["all", "caller"]}]}
+    ),
+]
+Duration = Annotated[float, BeforeValidator(duration_s), WithJsonSchema(_DURATION)]
+"""Seconds, zero allowed."""
+PositiveDuration = Annotated[float, BeforeValidator(_positive_s), WithJsonSchema(_DURATION)]
+"""Seconds."""
+BodySize = Annotated[int, BeforeValidator(_body_bytes), WithJsonSchema(_SIZE)]
+"""Bytes."""
+CallRate = Annotated[Rate, BeforeValidator(rate), WithJsonSchema(_RATE)]
+
+ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,128}$")]
+Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}$")]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,127}$")]
+"""An owner, a permission, a scope, a unit."""
+HoldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")]
+Date = Annotated[str, Field(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
+Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
+Text = Annotated[str, Field(min_length=1, max_length=8192)]
+Source = Annotated[str, Field(min_length=1, max_length=2048)]
+"""A template or an expression."""
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Status = Annotated[int, Field(ge=200, le=599)]
+StatusKey = Annotated[str, Field(pattern=r"^[2-5][0-9][0-9]$")]

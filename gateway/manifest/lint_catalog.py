@@ -1,0 +1,175 @@
+"""The rules across manifests: tools that name one another, share something, or follow an earlier form of themselves."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gateway.manifest.complaint import Complaint, did_you_mean
+from gateway.manifest.model import ManifestSource
+from gateway.manifest.notes import Notes
+from gateway.manifest.policies import Effect
+from gateway.manifest.reading import Reading
+from gateway.manifest.tool import Tool
+
+_LOOKUP: Final = ("reconcile", "lookup")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One file of the catalogue, as far as it came."""
+
+    reading: Reading
+    tool: Tool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    tool: Tool
+    source: ManifestSource
+    notes: Notes
+
+
+# Names of all files, broken ones too: a tool that another file fails to declare is not a second mistake.
+_Rule = Callable[[_Entry, Mapping[str, _Entry], frozenset[str]], None]
+
+
+def check(members: Sequence[Member], previous: Mapping[str, Tool]) -> Iterable[Complaint]:
+    """Every complaint that needs more than one file."""
+    names = [name for member in members if (name := _name_of(member.reading)) is not None]
+    complaints = list(_duplicates(members))
+    entries: dict[str, _Entry] = {}
+    for member in members:
+        reading = member.reading
+        if member.tool is not None and reading.source is not None and reading.document is not None:
+            notes = Notes(reading.file, reading.text, reading.document)
+            entries.setdefault(member.tool.name, _Entry(tool=member.tool, source=reading.source, notes=notes))
+    for entry in entries.values():
+        for rule in _RULES:
+            rule(entry, entries, frozenset(names))
+        _revision(entry, previous)
+        complaints += entry.notes.complaints
+    return complaints
+
+
+def _name_of(reading: Reading) -> str | None:
+    value = reading.document.value if reading.document is not None else None
+    name = value.get("name") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _duplicates(members: Sequence[Member]) -> Iterable[Complaint]:
+    first: dict[str, str] = {}
+    for member in members:
+        reading, name = member.reading, _name_of(member.reading)
+        if name is None or reading.document is None:
+            continue
+        if name in first:
+            notes = Notes(reading.file, reading.text, reading.document)
+            notes.error(("name",), "catalogue", f"`{name}` is declared in {first[name]} too; rename one of the two")
+            yield from notes.complaints
+        first.setdefault(name, reading.file)
+
+
+def _lookup_is_a_read(entry: _Entry, entries: Mapping[str, _Entry], names: frozenset[str]) -> None:
+    lookup, notes = entry.tool.reconcile.lookup, entry.notes
+    if lookup is None:
+        return
+    if lookup.tool not in names:
+        message = f"there is no tool `{lookup.tool}`; {did_you_mean(lookup.tool, sorted(names))}"
+        notes.error((*_LOOKUP, "tool"), "lookup", message)
+    if lookup.tool not in entries:
+        return
+    asked = entries[lookup.tool].tool
+    # Reads have no look-ups of their own, so look-ups cannot run in circles.
+    if asked.effect is not Effect.READ:
+        message = f"`{asked.name}` is `effect: {asked.effect.value}`; only a read can be asked again and again"
+        notes.error((*_LOOKUP, "tool"), "lookup", message)
+        return
+    section = entry.source.reconcile.lookup if entry.source.reconcile else None
+    given = section.arguments if section is not None else {}
+    for name in given:
+        if name not in asked.arguments.names:
+            message = f"`{asked.name}` has no argument `{name}`; {did_you_mean(name, asked.arguments.names)}"
+            notes.error((*_LOOKUP, "arguments", name), "lookup", message, on_key=True)
+    for name in asked.arguments.required:
+        if name not in given:
+            message = f"`{asked.name}` requires `{name}`; add it"
+            notes.error((*_LOOKUP, "arguments"), "lookup", message, on_key=True)
+    _items_are_a_list(asked, lookup.items, notes)
+
+
+def _items_are_a_list(asked: Tool, items: tuple[str, ...] | None, notes: Notes) -> None:
+    if items is None or asked.result is None:
+        return
+    schema: Any = asked.result.published
+    for name in items:
+        properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
+        if name not in properties:
+            if properties:
+                message = f"the result of `{asked.name}` declares no `{name}`; {did_you_mean(name, properties)}"
+                notes.error((*_LOOKUP, "items"), "lookup", message)
+            return
+        schema = properties[name]
+    if isinstance(schema, Mapping) and schema.get("type") not in {None, "array"}:
+        notes.error((*_LOOKUP, "items"), "lookup", f"the result of `{asked.name}` has no list there")
+
+
+def _operation_is_one(entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str]) -> None:
+    tool = entry.tool
+    if tool.effect is Effect.READ:
+        return
+    for other in entries.values():
+        shares = other.tool.name < tool.name and other.tool.identity.operation == tool.identity.operation
+        if not shares or other.tool.effect is Effect.READ:
+            continue
+        mine, theirs = tool.identity, other.tool.identity
+        if (_as_set(mine.fields), mine.scope) != (_as_set(theirs.fields), theirs.scope):
+            message = (
+                f"`{other.tool.name}` is the operation `{mine.operation}` too, with other fields or another scope:"
+                " the same action would have two keys"
+            )
+            entry.notes.error(("identity",), "catalogue", message, on_key=True)
+
+
+def _as_set(fields: tuple[str, ...] | str) -> frozenset[str]:
+    return frozenset([fields]) if isinstance(fields, str) else frozenset(fields)
+
+
+def _breakers_agree(entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str]) -> None:
+    mine = entry.tool.breaker
+    for other in entries.values():
+        if other.tool.name < entry.tool.name and other.tool.breaker.scope == mine.scope and other.tool.breaker != mine:
+            message = f"`{other.tool.name}` shares the breaker `{mine.scope}` and sets it otherwise; make the two equal"
+            entry.notes.warning(("breaker",), "catalogue", message)
+            return
+
+
+def _successor_exists(entry: _Entry, _entries: Mapping[str, _Entry], names: frozenset[str]) -> None:
+    deprecated = entry.tool.deprecated
+    if deprecated is None or deprecated.use_instead is None:
+        return
+    if deprecated.use_instead == entry.tool.name:
+        entry.notes.error(("deprecated", "use_instead"), "catalogue", "a tool is not its own successor")
+    elif deprecated.use_instead not in names:
+        message = f"there is no tool `{deprecated.use_instead}`; {did_you_mean(deprecated.use_instead, sorted(names))}"
+        entry.notes.error(("deprecated", "use_instead"), "catalogue", message)
+
+
+def _revision(entry: _Entry, previous: Mapping[str, Tool]) -> None:
+    before, tool = previous.get(entry.tool.name), entry.tool
+    if before is None or (before.effect is Effect.READ and tool.effect is Effect.READ):
+        return
+    old, new = before.identity.revision, tool.identity.revision
+    if new < old:
+        entry.notes.error(
+            ("identity",), "revision", f"the revision in use is {old}; a revision only rises", on_key=True
+        )
+    elif new == old and before.identity_digest != tool.identity_digest:
+        message = (
+            "identity, normalisers, operation or effect differ from the manifest in use: the same action would get"
+            f" another key while old records are there; write `revision: {old + 1}`"
+        )
+        entry.notes.error(("identity",), "revision", message, on_key=True)
+
+
+_RULES: Final[tuple[_Rule, ...]] = (_lookup_is_a_read, _operation_is_one, _breakers_agree, _successor_exists)

@@ -1,0 +1,181 @@
+"""A parsed document as a `ManifestSource`, or every complaint about its shape."""
+
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gateway.manifest.complaint import Complaint, Severity, did_you_mean
+from gateway.manifest.model import ManifestSource
+from gateway.manifest.yaml_events import Document, Path, Place, YamlError, parse
+
+_APPROVALS: Final = "approvals come with a later version of OnceGate"
+# Path -> the values that are refused there (None: any), and why. What is declared and not done would be a lie.
+NOT_YET: Final[Mapping[Path, tuple[frozenset[str] | None, str]]] = {
+    ("rules",): (None, "rules come with a later version of OnceGate; until then the downstream must enforce them"),
+    ("approval",): (None, f"{_APPROVALS}; until then leave the tool out or let the downstream ask"),
+    ("identity", "repeat"): (frozenset({"approval"}), f"{_APPROVALS}; write `repeat: deny`"),
+    ("backend", "mcp"): (None, "MCP backends come with a later version of OnceGate; declare `http`"),
+    ("backend", "openapi"): (None, "OpenAPI backends come with a later version of OnceGate; declare `http`"),
+}
+
+_WRONG_TYPES: Final[Mapping[str, str]] = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "a map",
+    "model_type": "a map",
+    "list_type": "a list",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One file as far as it could be read."""
+
+    file: str
+    text: str
+    document: Document | None
+    source: ManifestSource | None
+    complaints: tuple[Complaint, ...]
+
+
+def read(file: str, source: str | bytes) -> Reading:
+    """Parse one file and check its shape. Never raises for what is in the file."""
+    text = source if isinstance(source, str) else source.decode("utf-8", "replace")
+    try:
+        document = parse(source)
+    except YamlError as error:
+        complaint = Complaint(
+            severity=Severity.ERROR, rule="yaml", message=str(error), file=file, line=error.line, column=error.column
+        )
+        return Reading(file=file, text=text, document=None, source=None, complaints=(complaint,))
+    value, complaints = _without_what_is_not_yet(file, document)
+    model: ManifestSource | None = None
+    try:
+        model = ManifestSource.model_validate(value)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        complaints += [_complaint(file, document, detail) for detail in details if not _excused(detail, complaints)]
+    return Reading(
+        file=file, text=text, document=document, source=None if complaints else model, complaints=tuple(complaints)
+    )
+
+
+def error_at(file: str, place: Place, rule: str, message: str) -> Complaint:
+    """An error at one place."""
+    return Complaint(
+        severity=Severity.ERROR, rule=rule, message=message, file=file, line=place.line, column=place.column
+    )
+
+
+def _without_what_is_not_yet(file: str, document: Document) -> tuple[Any, list[Complaint]]:
+    value = document.value
+    complaints = []
+    for path, (values, reason) in NOT_YET.items():
+        if path not in document.keys:
+            continue
+        parent = value
+        for part in path[:-1]:
+            parent = parent[part]
+        if values is not None and parent[path[-1]] not in values:
+            continue
+        complaints.append(error_at(file, document.key_place(path), "not-yet", f"`{path[-1]}`: {reason}"))
+        value = _without(value, path)
+    return value, complaints
+
+
+def _without(value: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    head = str(path[0])
+    if len(path) == 1:
+        return {name: member for name, member in value.items() if name != head}
+    return {**value, head: _without(value[head], path[1:])}
+
+
+def _excused(detail: ErrorDetails, complaints: list[Complaint]) -> bool:
+    # A backend of a kind that is not there yet leaves no `http` behind, which needs no second complaint.
+    return detail["loc"] == ("backend", "http") and any(complaint.rule == "not-yet" for complaint in complaints)
+
+
+def _complaint(file: str, document: Document, detail: ErrorDetails) -> Complaint:
+    kind = detail["type"]
+    path = _path_in(document, detail["loc"])
+    if kind == "extra_forbidden":
+        message = f"unknown key `{path[-1]}`; {did_you_mean(str(path[-1]), _known_keys(path[:-1]))}"
+        return error_at(file, document.key_place(path), "unknown-key", message)
+    if kind == "missing":
+        parent = path[:-1]
+        where = f" in `{'.'.join(map(str, parent))}`" if parent else ""
+        place = document.key_place(parent) if parent else document.place(parent)
+        return error_at(file, place, "shape", f"`{path[-1]}` is required{where}{_purpose(path)}")
+    name = ".".join(str(part) for part in path) or "the manifest"
+    return error_at(file, document.place(path), "shape", f"{name}: {_mend(detail)}")
+
+
+def _mend(detail: ErrorDetails) -> str:
+    kind, value, facts = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind == "string_type" and isinstance(value, dict) and set(value.values()) == {None}:
+        return "an unquoted brace is a YAML map; quote the text"
+    if kind == "string_type" and isinstance(value, int | float | bool):
+        return f"this is read as {'true/false' if isinstance(value, bool) else 'a number'}; quote it"
+    if kind in _WRONG_TYPES:
+        return f"this must be {_WRONG_TYPES[kind]}"
+    if kind == "value_error":
+        return str(facts["error"])
+    if kind in {"enum", "literal_error"}:
+        expected = str(facts["expected"]).replace("'", "`")
+        return f"this must be {expected}"
+    if kind == "string_pattern_mismatch":
+        return f"this must match {facts['pattern']}"
+    message = str(detail["msg"])
+    return message[:1].lower() + message[1:]
+
+
+def _path_in(document: Document, loc: tuple[int | str, ...]) -> Path:
+    """The location as the file has it: the model adds parts of its own for the branches of a union and for keys."""
+    path: Path = ()
+    for index, part in enumerate(loc):
+        if (*path, part) in document.values or index == len(loc) - 1:
+            path = (*path, part)
+    if path and path not in document.values and len(path) > 1 and path[:-1] in document.values:
+        return path if _is_field(path) else path[:-1]
+    return path
+
+
+def _is_field(path: Path) -> bool:
+    return str(path[-1]) in _known_keys(path[:-1])
+
+
+def _section(path: Path) -> type[BaseModel] | None:
+    model: type[BaseModel] | None = ManifestSource
+    for part in path:
+        if model is None:
+            return None
+        found = next((field for name, field in model.model_fields.items() if (field.alias or name) == part), None)
+        model = None if found is None else _model_in(found.annotation)
+    return model
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    is_model: Callable[[Any], bool] = lambda option: isinstance(option, type) and issubclass(option, BaseModel)  # noqa: E731
+    return next((option for option in options if is_model(option)), None)
+
+
+def _known_keys(path: Path) -> list[str]:
+    model = _section(path)
+    return [] if model is None else [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _purpose(path: Path) -> str:
+    model = _section(path[:-1])
+    for name, field in (model.model_fields if model else {}).items():
+        if (field.alias or name) == path[-1] and field.description:
+            return f": {field.description}"
+    return ""
