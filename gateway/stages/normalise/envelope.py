@@ -7,7 +7,7 @@ Messages are the table's plain sentences here; the feedback stage makes them spe
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
-from gateway.contract.codes import FACTS, CallOutcome, ErrorCode, NextAction
+from gateway.contract.codes import FACTS, CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.manifest.policies import Effect, ResultView
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
@@ -42,16 +42,11 @@ def of_outcome(
     """
     match outcome:
         case NotSent():
-            code = _believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.GATEWAY_ERROR)
-            return _failed(code, meta, retryable=outcome.retryable)
+            # Whether this call should have tried again is not whether its caller may: the table knows the latter.
+            return fail(_believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.GATEWAY_ERROR), meta)
         case Refused():
-            code = _believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.REJECTED)
-            return _failed(
-                code,
-                meta,
-                retryable=outcome.retryable,
-                retry_after_s=outcome.retry_after_s,
-                details={"status": outcome.status},
+            return fail(
+                _of_refusal(outcome), meta, details={"status": outcome.status}, retry_after_s=outcome.retry_after_s
             )
         case Unknown():
             return _unknown(outcome, meta, effect)
@@ -98,17 +93,23 @@ def _of_tombstone(record: Record) -> ErrorCode:
     return _believed(record.outcome_code, CallOutcome.NOT_EXECUTED, ErrorCode.REJECTED)
 
 
+def _of_refusal(outcome: Refused) -> ErrorCode:
+    """A code that says of repeating the call what the outcome says of it: a manifest may have declared either."""
+    code = _believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.REJECTED)
+    if FACTS[code].retryable is outcome.retryable:
+        return code
+    return ErrorCode.UNAVAILABLE if outcome.retryable else ErrorCode.REJECTED
+
+
 def _unknown(outcome: Unknown, meta: Meta, effect: Effect) -> Envelope:
     details: dict[str, Any] = {} if outcome.status is None else {"status": outcome.status}
     if outcome.hint is not None:
         details["hint"] = outcome.hint
     if effect is Effect.READ:
         code = _believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.UNAVAILABLE)
-        retryable = FACTS[code].retryable
     else:
         code = _believed(outcome.code, CallOutcome.UNKNOWN, ErrorCode.OUTCOME_UNKNOWN)
-        retryable = False
-    return _failed(code, meta, retryable=retryable, retry_after_s=outcome.retry_after_s, details=details)
+    return fail(code, meta, details=details, retry_after_s=outcome.retry_after_s)
 
 
 def _done(outcome: Done, meta: Meta, payload: Readable | Unreadable | None, result_view: ResultView) -> Envelope:
@@ -126,22 +127,3 @@ def _done(outcome: Done, meta: Meta, payload: Readable | Unreadable | None, resu
             return fail(ErrorCode.DONE_RESULT_LOST, meta, details=details)
         case _:
             assert_never(payload)
-
-
-def _failed(
-    code: ErrorCode,
-    meta: Meta,
-    *,
-    retryable: bool,
-    retry_after_s: float | None = None,
-    details: dict[str, Any] | None = None,
-) -> Envelope:
-    row = FACTS[code]
-    next_action = row.next_action
-    if retryable and not row.retryable:
-        next_action = NextAction.WAIT if retry_after_s else NextAction.RETRY
-    elif row.retryable and not retryable:
-        next_action = NextAction.ESCALATE
-    return fail(
-        code, meta, details=details or {}, retry_after_s=retry_after_s, next_action=next_action, retryable=retryable
-    )

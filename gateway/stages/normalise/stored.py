@@ -49,7 +49,7 @@ def replay_answer(stored: bytes, meta: Meta) -> Envelope:
                 warnings=(*answer["warnings"], *meta.warnings),
             ),
         )
-    except (KeyError, TypeError) as broken:
+    except (KeyError, TypeError, ValueError) as broken:
         raise ValueError("not a stored answer") from broken
 
 
