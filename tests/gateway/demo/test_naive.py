@@ -30,7 +30,7 @@ async def test_the_incident_makes_three_refunds(provider: ProviderProcess) -> No
         "retry 1/3",
         "TIMEOUT after 500ms - no response",
         "retry 2/3",
-        "200 OK  {refund_id: RF-99202, status: settled...",,
+        "200 OK  {refund_id: RF-99202, status: settled...",
     ]
 
 
