@@ -73,12 +73,10 @@ class OperationQuery:
 
     Attributes:
         key: an operation key (`data.operation_key` of `prepare`).
-        idempotency_key: the caller's own key, as sent with the call.
-        states: as `operation/record.py` names them; `unknown` there is the closed one.
+        states: as `operation/record.py` names them; the front has turned `unknown` into the listening and the closed one.
     """
 
     key: str | None = None
-    idempotency_key: str | None = None
     states: frozenset[str] | None = None
     run_id: str | None = None
     tool: str | None = None

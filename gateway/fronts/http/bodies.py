@@ -1,0 +1,86 @@
+"""Request bodies: read up to a limit and a time, then parsed strictly."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.types import Receive
+
+from gateway.contract.codes import ErrorCode
+from gateway.contract.strict_json import InvalidJson, JsonFault, loads
+from gateway.fronts.http.answers import Refusal
+
+_MAX_LENGTH_DIGITS: Final = 15
+
+
+class ClientGoneError(Exception):
+    """Nobody is there to be answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyLimits:
+    """`max_bytes` for any request, whatever the tool; `timeout_s` until the last byte has come."""
+
+    max_bytes: int
+    timeout_s: float
+
+
+async def read_body(head: dict[bytes, bytes], receive: Receive, limits: BodyLimits) -> bytes:
+    """The whole body.
+
+    Raises:
+        Refusal: `body_too_large`, or `invalid_request` when it does not come in time.
+        ClientGoneError: the connection ended first.
+    """
+    declared = head.get(b"content-length")
+    if declared is not None and (len(declared) > _MAX_LENGTH_DIGITS or int(declared) > limits.max_bytes):
+        raise _too_large(limits)
+    chunks: list[bytes] = []
+    size = 0
+    more = True
+    try:
+        async with asyncio.timeout(limits.timeout_s):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGoneError
+                chunks.append(message.get("body", b""))
+                size += len(chunks[-1])
+                if size > limits.max_bytes:
+                    raise _too_large(limits)
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise Refusal(
+            ErrorCode.INVALID_REQUEST,
+            f"Nothing was executed: the body did not arrive within {limits.timeout_s:g} s. Send it again.",
+        ) from None
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def parse_object(body: bytes, limits: BodyLimits) -> dict[str, Any]:
+    """The body as a JSON object.
+
+    Raises:
+        Refusal: `invalid_json`, `body_too_large`, or `invalid_request` when it is no object.
+    """
+    try:
+        document = loads(body, max_bytes=limits.max_bytes)
+    except InvalidJson as invalid:
+        if invalid.fault is JsonFault.TOO_LARGE:
+            raise _too_large(limits) from None
+        raise Refusal(
+            ErrorCode.INVALID_JSON,
+            f"Nothing was executed: the body is not strict JSON: {invalid}. Correct it and send it again.",
+            details={"fault": invalid.fault.name.lower()},
+        ) from None
+    if not isinstance(document, dict):
+        raise Refusal(ErrorCode.INVALID_REQUEST, "Nothing was executed: the body must be a JSON object.")
+    return document
+
+
+def _too_large(limits: BodyLimits) -> Refusal:
+    return Refusal(
+        ErrorCode.BODY_TOO_LARGE,
+        f"Nothing was executed: the request body is larger than {limits.max_bytes} bytes. Send less.",
+        details={"limit_bytes": limits.max_bytes},
+    )

@@ -1,0 +1,134 @@
+"""The outermost ASGI application: bounds every request, takes the hot path by itself, and lets no failure out bare."""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import fail
+from gateway.fronts.http.answers import Refusal, answer_of, send_answer
+from gateway.fronts.http.calls import CallEndpoint
+from gateway.fronts.http.head import Exchange, read_head
+
+logger = logging.getLogger("oncegate.http")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """`header_bytes` for all headers together; `hosts` that may be named, none meaning any."""
+
+    header_bytes: int
+    hosts: frozenset[bytes] = frozenset()
+
+
+def request_ids(prefix: str) -> Iterator[str]:
+    """Unique in this process; `prefix` keeps processes apart."""
+    return (f"{prefix}{number:08x}" for number in itertools.count(1))
+
+
+class Edge:
+    """`router` serves every route; `calls` is its busiest one, reached without walking the others.
+
+    `start` and `stop` bracket the application's life.
+    """
+
+    def __init__(
+        self,
+        router: ASGIApp,
+        calls: CallEndpoint,
+        bounds: Bounds,
+        ids: Iterator[str],
+        *,
+        start: Callable[[], Awaitable[None]],
+        stop: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._router = router
+        self._calls = calls
+        self._bounds = bounds
+        self._ids = ids
+        self._start = start
+        self._stop = stop
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._live(receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
+        sender = _Sender(send)
+        try:
+            exchange.head = read_head(scope["headers"], max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
+            tool = _tool_called(scope)
+            if tool is None:
+                scope["oncegate"] = exchange
+                await self._router(scope, receive, sender)
+            else:
+                await self._calls.answer(exchange, tool, receive, sender)
+        except Refusal as refusal:
+            envelope = refusal.envelope(exchange.meta(asyncio.get_running_loop().time()))
+            await send_answer(send, answer_of(envelope, refusal.headers))
+        except Exception:
+            logger.exception("a request failed in the front", extra={"request_id": exchange.request_id})
+            if not sender.started:
+                meta = exchange.meta(asyncio.get_running_loop().time())
+                await send_answer(send, answer_of(fail(ErrorCode.GATEWAY_ERROR, meta)))
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            await self._start()
+        except Exception as error:
+            logger.exception("the gateway did not start")
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        try:
+            await self._stop()
+        except Exception as error:
+            logger.exception("the gateway did not stop cleanly")
+            await send({"type": "lifespan.shutdown.failed", "message": str(error)})
+            return
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+class _Sender:
+    """Passes messages on and remembers whether an answer has begun."""
+
+    __slots__ = ("_send", "started")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        self.started = True
+        await self._send(message)
+
+
+def _tool_called(scope: Scope) -> str | None:
+    """The tool of `POST /v1/tools/{tool}/calls`; None for every other route.
+
+    Raises:
+        Refusal: `route_not_found`. No path of ours needs an escape, so each route has one spelling and no other way in.
+    """
+    if b"%" in scope["raw_path"]:
+        raise Refusal(ErrorCode.ROUTE_NOT_FOUND)
+    parts = scope["path"].split("/")
+    if (
+        len(parts) == 5
+        and parts[1] == "v1"
+        and parts[2] == "tools"
+        and parts[4] == "calls"
+        and scope["method"] == "POST"
+    ):
+        return str(parts[3])
+    return None

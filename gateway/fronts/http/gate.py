@@ -1,0 +1,77 @@
+"""What every authenticated Starlette route shares: who asks, and how an answer is written."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway.contract.call import Caller
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope, Meta, succeed
+from gateway.fronts.http.answers import Refusal, envelope_response
+from gateway.fronts.http.head import Exchange, bearer_token
+from gateway.fronts.http.ports import Authenticator
+
+Handler = Callable[[Request, Caller], Awaitable[Response]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def exchange_of(request: Request) -> Exchange:
+    """The exchange that the edge put into the scope."""
+    exchange: Exchange = request.scope["oncegate"]
+    return exchange
+
+
+def meta_of(request: Request) -> Meta:
+    """The meta of an envelope that the front writes itself."""
+    return exchange_of(request).meta(asyncio.get_running_loop().time())
+
+
+def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -> Caller:
+    """Who is asking.
+
+    Raises:
+        Refusal: `unauthenticated`.
+    """
+    caller = authenticator.authenticate(bearer_token(head))
+    if caller is None:
+        raise Refusal(ErrorCode.UNAUTHENTICATED)
+    return caller
+
+
+def authenticated(authenticator: Authenticator, handler: Handler) -> Endpoint:
+    """The route behind its door. Each route has its own: none is authorised by its path."""
+
+    async def endpoint(request: Request) -> Response:
+        return await handler(request, authenticate(exchange_of(request).head, authenticator))
+
+    return endpoint
+
+
+def require(caller: Caller, permission: str) -> None:
+    """Default deny.
+
+    Raises:
+        Refusal: `forbidden`.
+    """
+    if permission not in caller.permissions:
+        raise Refusal(
+            ErrorCode.FORBIDDEN,
+            f"This needs the permission {permission}, which the caller does not hold. Escalate instead of retrying.",
+            details={"permission": permission},
+        )
+
+
+def told(request: Request, data: Any) -> Response:
+    """An envelope with data of the gateway itself."""
+    return envelope_response(succeed(data, meta_of(request)))
+
+
+def passed_on(request: Request, envelope: Envelope) -> Response:
+    """The core's envelope, with this request's id where the core knew none."""
+    if not envelope.meta.request_id:
+        envelope = replace(envelope, meta=replace(envelope.meta, request_id=exchange_of(request).request_id))
+    return envelope_response(envelope)

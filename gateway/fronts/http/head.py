@@ -1,0 +1,121 @@
+"""The head of a request, read once: bounded, and each header that means something to us at most once."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Meta
+from gateway.fronts.http.answers import JSON_TYPE, Refusal
+
+_ONCE: Final = frozenset(
+    {
+        b"host",
+        b"accept",
+        b"authorization",
+        b"content-type",
+        b"content-length",
+        b"content-encoding",
+        b"if-none-match",
+        b"idempotency-key",
+        b"idempotency-attempt",
+        b"oncegate-store-epoch",
+        b"oncegate-run-id",
+        b"x-request-timeout-ms",
+        b"traceparent",
+        b"tracestate",
+    }
+)
+_HOST: Final = re.compile(rb"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+# RFC 9112: each line also costs a colon, a space and the line's end.
+_LINE_OVERHEAD: Final = 4
+_SCHEME: Final = b"bearer "
+_MAX_TOKEN: Final = 4096
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request on its way through the front.
+
+    Attributes:
+        started: when its head was complete, on the event loop's clock.
+        head: our headers by lower-case name.
+    """
+
+    request_id: str
+    started: float
+    head: dict[bytes, bytes]
+
+    def meta(self, now: float, tool: str | None = None) -> Meta:
+        """The meta of an envelope that the front writes itself."""
+        return Meta(request_id=self.request_id, tool=tool, elapsed_ms=int((now - self.started) * 1000))
+
+
+def read_head(headers: Iterable[tuple[bytes, bytes]], *, max_bytes: int, hosts: frozenset[bytes]) -> dict[bytes, bytes]:
+    """The headers that matter, from all that came. `hosts` empty: every well-formed Host.
+
+    Raises:
+        Refusal: `invalid_header`, for too many bytes, a header twice, or a Host that is missing, malformed or not ours.
+    """
+    head: dict[bytes, bytes] = {}
+    size = 0
+    for name, value in headers:
+        size += len(name) + len(value) + _LINE_OVERHEAD
+        if name in _ONCE:
+            if name in head:
+                raise _unusable(name, "came more than once")
+            head[name] = value
+    if size > max_bytes:
+        raise Refusal(
+            ErrorCode.INVALID_HEADER,
+            f"Nothing was executed: the request's headers are larger than {max_bytes} bytes. Send fewer or shorter ones.",
+            details={"limit_bytes": max_bytes},
+        )
+    host = head.get(b"host")
+    matched = None if host is None else _HOST.fullmatch(host)
+    if matched is None:
+        raise _unusable(b"host", "is missing or malformed")
+    if hosts and matched[1].lower() not in hosts:
+        raise _unusable(b"host", "is not a name of this gateway")
+    return head
+
+
+def bearer_token(head: dict[bytes, bytes]) -> str:
+    """The bearer token.
+
+    Raises:
+        Refusal: `unauthenticated`.
+    """
+    credential = head.get(b"authorization", b"")
+    token = credential[len(_SCHEME) :].strip()
+    if credential[: len(_SCHEME)].lower() != _SCHEME or not 0 < len(token) <= _MAX_TOKEN or not token.isascii():
+        raise Refusal(ErrorCode.UNAUTHENTICATED)
+    return token.decode()
+
+
+def require_json(head: dict[bytes, bytes]) -> None:
+    """Let only `application/json` in UTF-8 pass, before a byte of the body is read.
+
+    Raises:
+        Refusal: `unsupported_media_type`.
+    """
+    kind = head.get(b"content-type", b"")
+    if kind != JSON_TYPE:
+        essence, _, parameter = kind.lower().replace(b" ", b"").partition(b";")
+        if essence != JSON_TYPE or parameter.replace(b'"', b"") not in {b"", b"charset=utf-8"}:
+            raise Refusal(ErrorCode.UNSUPPORTED_MEDIA_TYPE)
+    if head.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise Refusal(
+            ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+            "Nothing was executed: a compressed body is not read. Send the body without Content-Encoding.",
+        )
+
+
+def _unusable(name: bytes, why: str) -> Refusal:
+    written = "-".join(part.capitalize() for part in name.decode().split("-"))
+    return Refusal(
+        ErrorCode.INVALID_HEADER,
+        f"Nothing was executed: the header {written} {why}. Correct the header and send the call again.",
+        details={"header": written},
+    )

@@ -1,0 +1,181 @@
+"""From body and headers to a ToolCall: names and types checked, nothing else."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.contract.call import Expect, ToolCall
+from gateway.contract.codes import ErrorCode
+from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
+from gateway.fronts.http.answers import Refusal
+
+TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
+CALL_FIELDS: Final = ("arguments", "run", "approval_id", "expect", "repeat_of")
+_RUN_FIELDS: Final = ("id", "step", "tokens")
+_EXPECT_FIELDS: Final = ("operation_key", "action_hash")
+_TRACEPARENT: Final = re.compile(
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.ASCII
+)
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+_MAX_DIGITS: Final = 9
+_MAX_STATE: Final = 512
+
+
+def parse_call(
+    tool: str, document: Mapping[str, Any], head: Mapping[bytes, bytes], *, request_id: str, body_bytes: int
+) -> ToolCall:
+    """The call that a body and its headers propose.
+
+    Raises:
+        Refusal: `unknown_tool`, `invalid_request`, `invalid_header` or `invalid_idempotency_key`.
+    """
+    if not TOOL_NAME.fullmatch(tool):
+        raise Refusal(ErrorCode.UNKNOWN_TOOL)
+    only(document, CALL_FIELDS, "the body")
+    arguments = document.get("arguments")
+    if arguments is not None and not isinstance(arguments, dict):
+        raise _misshapen("arguments must be an object")
+    run = _section(document, "run", _RUN_FIELDS)
+    trace = _trace(head)
+    return ToolCall(
+        tool=tool,
+        arguments=arguments or {},
+        request_id=request_id,
+        run_id=_run_id(run, head),
+        step=_count(run, "step"),
+        tokens=_count(run, "tokens"),
+        idempotency_key=_idempotency_key(head),
+        attempt=_whole_number(head, b"idempotency-attempt", "Idempotency-Attempt") or 1,
+        store_epoch=_visible(head, b"oncegate-store-epoch", "Oncegate-Store-Epoch"),
+        deadline_ms=_whole_number(head, b"x-request-timeout-ms", "X-Request-Timeout-Ms"),
+        traceparent=trace[0],
+        tracestate=trace[1],
+        expect=_expect(document),
+        repeat_of=text(document, "repeat_of", "repeat_of"),
+        approval_id=text(document, "approval_id", "approval_id"),
+        body_bytes=body_bytes,
+    )
+
+
+def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    """Refuse names that mean nothing here: a misspelt one would be ignored in silence.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    if document.keys() <= set(known):
+        return
+    unknown = sorted(document.keys() - set(known))
+    near = difflib.get_close_matches(unknown[0], known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise Refusal(
+        ErrorCode.INVALID_REQUEST,
+        f"Nothing was executed: {where} may hold {', '.join(known)} and nothing else.{hint} Correct it and send it again.",
+        details={"unknown": unknown[:10], "known": list(known)},
+    )
+
+
+def text(document: Mapping[str, Any], name: str, where: str) -> str | None:
+    """A short string of visible ASCII, or nothing.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    value = document.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _VISIBLE.fullmatch(value):
+        raise _misshapen(f"{where} must be 1 to 255 visible ASCII characters")
+    return value
+
+
+def _section(document: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
+    section = document.get(name)
+    if section is None:
+        return {}
+    if not isinstance(section, dict):
+        raise _misshapen(f"{name} must be an object")
+    only(section, known, name)
+    return section
+
+
+def _expect(document: Mapping[str, Any]) -> Expect | None:
+    section = _section(document, "expect", _EXPECT_FIELDS)
+    if not section:
+        return None
+    return Expect(
+        operation_key=text(section, "operation_key", "expect.operation_key"),
+        action_hash=text(section, "action_hash", "expect.action_hash"),
+    )
+
+
+def _count(section: Mapping[str, Any], name: str) -> int | None:
+    value = section.get(name)
+    if value is None:
+        return None
+    if type(value) is not int or value < 0:
+        raise _misshapen(f"run.{name} must be a whole number, 0 or more")
+    return value
+
+
+def _run_id(run: Mapping[str, Any], head: Mapping[bytes, bytes]) -> str | None:
+    in_body = text(run, "id", "run.id")
+    in_head = _visible(head, b"oncegate-run-id", "Oncegate-Run-Id")
+    if in_body is not None and in_head is not None and in_body != in_head:
+        raise _misshapen("run.id and the header Oncegate-Run-Id name different runs")
+    return in_body or in_head
+
+
+def _idempotency_key(head: Mapping[bytes, bytes]) -> str | None:
+    raw = head.get(b"idempotency-key")
+    if raw is None:
+        return None
+    try:
+        return parse_idempotency_key(raw.decode("latin-1").strip())
+    except InvalidIdempotencyKey:
+        raise Refusal(ErrorCode.INVALID_IDEMPOTENCY_KEY) from None
+
+
+def _whole_number(head: Mapping[bytes, bytes], name: bytes, written: str) -> int | None:
+    raw = head.get(name)
+    if raw is None:
+        return None
+    raw = raw.strip()
+    if not raw.isdigit() or len(raw) > _MAX_DIGITS or int(raw) == 0:
+        raise _bad_header(written, "must be a whole number, 1 or more")
+    return int(raw)
+
+
+def _visible(head: Mapping[bytes, bytes], name: bytes, written: str) -> str | None:
+    raw = head.get(name)
+    if raw is None:
+        return None
+    value = raw.decode("latin-1").strip()
+    if not _VISIBLE.fullmatch(value):
+        raise _bad_header(written, "must be 1 to 255 visible ASCII characters")
+    return value
+
+
+def _trace(head: Mapping[bytes, bytes]) -> tuple[str | None, str | None]:
+    """W3C trace context. A malformed one is as good as none, says the recommendation."""
+    raw = head.get(b"traceparent")
+    if raw is None:
+        return None, None
+    parent = raw.decode("latin-1").strip()
+    if not _TRACEPARENT.fullmatch(parent) or (parent.startswith("00-") and len(parent) != 55):
+        return None, None
+    state = head.get(b"tracestate", b"").decode("latin-1").strip()
+    return parent, state if 0 < len(state) <= _MAX_STATE and state.isascii() and state.isprintable() else None
+
+
+def _misshapen(what: str) -> Refusal:
+    return Refusal(ErrorCode.INVALID_REQUEST, f"Nothing was executed: {what}. Correct it and send it again.")
+
+
+def _bad_header(written: str, what: str) -> Refusal:
+    return Refusal(
+        ErrorCode.INVALID_HEADER,
+        f"Nothing was executed: the header {written} {what}. Correct the header and send the call again.",
+        details={"header": written},
+    )

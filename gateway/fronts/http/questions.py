@@ -1,0 +1,132 @@
+"""Query strings and small bodies, turned into the questions of `contract/requests.py`."""
+
+import datetime as dt
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from gateway.contract.codes import FACTS, ErrorCode
+from gateway.contract.requests import (
+    DEFAULT_LIMIT,
+    MAX_LIMIT,
+    ExecutionQuery,
+    OperationQuery,
+    SettledAs,
+    SettleRequest,
+)
+from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.proposals import only
+from gateway.stages.execute.operation.record import State
+
+_STATES: Final[Mapping[str, frozenset[str]]] = {
+    **{state.value: frozenset({state.value}) for state in State},
+    # Whether somebody still listens does not matter to whoever asks what is in doubt.
+    "unknown": frozenset({State.UNKNOWN.value, State.LISTENING.value}),
+}
+STATE_NAMES: Final = tuple(sorted(_STATES))
+_OPERATION_PARAMETERS: Final = ("key", "state", "run_id", "tool", "limit")
+_EXECUTION_PARAMETERS: Final = ("run_id", "tool", "code", "since", "limit")
+_SETTLE_FIELDS: Final = ("settled_as", "evidence", "result")
+_MAX_VALUE: Final = 255
+_MAX_EVIDENCE: Final = 4000
+
+Pairs = Sequence[tuple[str, str]]
+
+
+def operation_query(pairs: Pairs) -> OperationQuery:
+    """The question of `GET /v1/operations`.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    asked = single(pairs, _OPERATION_PARAMETERS)
+    state = asked.get("state")
+    if state is not None and state not in _STATES:
+        raise _misshapen(f"state must be one of {', '.join(STATE_NAMES)}")
+    return OperationQuery(
+        key=asked.get("key"),
+        states=None if state is None else _STATES[state],
+        run_id=asked.get("run_id"),
+        tool=asked.get("tool"),
+        limit=_limit(asked),
+    )
+
+
+def execution_query(pairs: Pairs) -> ExecutionQuery:
+    """The question of `GET /v1/executions`.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    asked = single(pairs, _EXECUTION_PARAMETERS)
+    code = asked.get("code")
+    if code is not None and code not in FACTS:
+        raise _misshapen("code must be an error code of this gateway")
+    return ExecutionQuery(
+        run_id=asked.get("run_id"),
+        tool=asked.get("tool"),
+        code=code,
+        since_wall=_moment(asked.get("since")),
+        limit=_limit(asked),
+    )
+
+
+def settle_request(document: Mapping[str, Any]) -> SettleRequest:
+    """The operator's word of `POST /v1/operations/{id}/settle`.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    only(document, _SETTLE_FIELDS, "the body")
+    settled_as, evidence = document.get("settled_as"), document.get("evidence")
+    if settled_as not in tuple(SettledAs):
+        raise _misshapen(f"settled_as must be {' or '.join(SettledAs)}")
+    if not isinstance(evidence, str) or not evidence.strip() or len(evidence) > _MAX_EVIDENCE:
+        raise _misshapen(f"evidence must say, in 1 to {_MAX_EVIDENCE} characters, what the settlement rests on")
+    return SettleRequest(settled_as=SettledAs(settled_as), evidence=evidence.strip(), result=document.get("result"))
+
+
+def single(pairs: Pairs, known: tuple[str, ...]) -> dict[str, str]:
+    """The parameters by name: each known, given once, and of sane length.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    asked: dict[str, str] = {}
+    for name, value in pairs:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise _misshapen(f"this route's parameters are {', '.join(known)}{hint}")
+        if name in asked:
+            raise _misshapen(f"the parameter {name} came more than once")
+        if not 0 < len(value) <= _MAX_VALUE or not value.isprintable():
+            raise _misshapen(f"the parameter {name} must be 1 to {_MAX_VALUE} printable characters")
+        asked[name] = value
+    return asked
+
+
+def _limit(asked: Mapping[str, str]) -> int:
+    given = asked.get("limit")
+    if given is None:
+        return DEFAULT_LIMIT
+    if not given.isascii() or not given.isdigit() or not 1 <= int(given) <= MAX_LIMIT:
+        raise _misshapen(f"limit must be a whole number from 1 to {MAX_LIMIT}")
+    return int(given)
+
+
+def _moment(since: str | None) -> float | None:
+    if since is None:
+        return None
+    try:
+        # In a query string an unescaped plus sign arrives as a space.
+        moment = dt.datetime.fromisoformat(since.replace(" ", "+"))
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise _misshapen("since must be a moment with its zone, as in 2026-10-28T09:14:02Z")
+    return moment.timestamp()
+
+
+def _misshapen(what: str) -> Refusal:
+    return Refusal(ErrorCode.INVALID_REQUEST, f"The request was not understood: {what}. Correct it and ask again.")

@@ -1,0 +1,172 @@
+"""The process around the application: listens, drains on SIGTERM, exits 0 when what was begun is recorded."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import math
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from gateway.fronts.http.connection import Connection, Connections
+from gateway.fronts.http.ports import Core
+from gateway.settings import Settings
+
+logger = logging.getLogger("oncegate.server")
+
+# Longer than the idle time of clients and load balancers, so that it is they who close an idle connection.
+_KEEP_ALIVE_S: Final = 75
+# The request line comes on top of the headers.
+_REQUEST_LINE_BYTES: Final = 8192
+
+
+class Server(uvicorn.Server):
+    """One listening process.
+
+    On SIGTERM or SIGINT: `core.drain` (not ready, new writes refused) → `drain_notice_s` → stop accepting → answer
+    what is in flight, `drain_grace_s` at most → cut the rest off, which changes nothing for a write → the lifespan's
+    end (`core.stop`) → return. SIGHUP calls `reload`.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        core: Core,
+        settings: Settings,
+        *,
+        announce: Callable[[str, int], None],
+        reload: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=settings.host,
+                port=settings.port,
+                http=Connection,
+                ws="none",
+                lifespan="on",
+                loop="uvloop",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=_KEEP_ALIVE_S,
+            )
+        )
+        self._changed = asyncio.Event()
+        self._connections = Connections(settings.header_bytes + _REQUEST_LINE_BYTES, none_left=self._changed.set)
+        self.server_state = self._connections
+        self._core = core
+        self._settings = settings
+        self._announce = announce
+        self._reload = reload
+        self._draining: asyncio.Task[None] | None = None
+        self._cut_at = math.inf
+        self._hurried = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.started:
+            return
+        # What start-up made lives as long as the process: looking through it again would only stop calls.
+        gc.collect()
+        gc.freeze()
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        self._announce(host, port)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for listening in sockets or []:
+            listening.close()
+        for connection in list(self._connections.connections):
+            connection.shutdown()
+        await self._wait_for_answers()
+        if self._draining is not None:
+            if self._hurried:
+                self._draining.cancel()
+            await asyncio.gather(self._draining, return_exceptions=True)
+        await self.lifespan.shutdown()
+
+    async def _wait_for_answers(self) -> None:
+        """Let calls in flight be answered; then hang up on the rest, as if their clients had gone."""
+        while self._connections.connections and not self._hurried:
+            left_s = self._cut_at - asyncio.get_running_loop().time()
+            self._changed.clear()
+            try:
+                await asyncio.wait_for(self._changed.wait(), left_s)
+            except TimeoutError:
+                break
+        abandoned = list(self._connections.connections)
+        for connection in abandoned:
+            connection.transport.abort()
+        if abandoned:
+            logger.warning("cut off %d connection(s) whose calls outlasted the drain", len(abandoned))
+        tasks = list(self._connections.tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=1.0)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        handlers = {signal.SIGTERM: self.begin_drain, signal.SIGINT: self.begin_drain, signal.SIGHUP: self._reload}
+        try:
+            for number, handler in handlers.items():
+                loop.add_signal_handler(number, handler)
+        except (ValueError, RuntimeError):
+            # Not the main thread: whoever runs us calls begin_drain.
+            handlers = {}
+        try:
+            yield
+        finally:
+            for number in handlers:
+                loop.remove_signal_handler(number)
+
+    def begin_drain(self) -> None:
+        """Start to leave; a second time, stop waiting for answers."""
+        loop = asyncio.get_running_loop()
+        if self._draining is not None:
+            self._hurried = True
+            self._cut_at = loop.time()
+            self.should_exit = True
+            self._changed.set()
+            return
+        notice_s, grace_s = self._settings.drain_notice_s, self._settings.drain_grace_s
+        self._cut_at = loop.time() + notice_s + grace_s
+        self._draining = loop.create_task(self._core.drain(notice_s + grace_s))
+        logger.info("draining", extra={"notice_s": notice_s, "grace_s": grace_s})
+        loop.call_later(notice_s, setattr, self, "should_exit", True)
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The socket to listen on, not listening yet.
+
+    Raises:
+        OSError: the address is taken, or is not one of this machine.
+    """
+    family, kind, number, _, address = socket.getaddrinfo(
+        settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listening = socket.socket(family, kind, number)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def run(server: Server, listening: socket.socket) -> None:
+    """Serve on `listening` until a signal ends it.
+
+    Raises:
+        SystemExit: the core did not start; the log says why.
+    """
+    with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+        runner.run(server.serve([listening]))

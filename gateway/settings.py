@@ -1,0 +1,296 @@
+"""How one process is set up, read once: flag over environment over `oncegate.yaml` over default.
+
+The descriptions here are the documentation: `oncegate config docs` writes `docs/settings.md` from them.
+"""
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+
+CONFIG_FILE: Final = "oncegate.yaml"
+CONFIG_VARIABLE: Final = "ONCEGATE_CONFIG"
+
+_PREFIX: Final = "ONCEGATE_"
+_RENAMED: Final = {"allow_private": "ONCEGATE_EGRESS_ALLOW_PRIVATE"}
+_SECRETS: Final = {"seal_key": "seal_key_env", "argument_hash_key": "argument_hash_key_env"}
+"""Secret field -> the field that names the environment variable it is read from."""
+
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTES: Final = {"B": 1, "kB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
+_QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)")
+_GUESSABLE: Final = frozenset(
+    {
+        "changeme",
+        "change-me",
+        "change_me",
+        "secret",
+        "password",
+        "passwd",
+        "placeholder",
+        "default",
+        "example",
+        "test",
+        "none",
+    }
+)
+_MIN_SECRET: Final = 16
+
+
+class SettingsError(Exception):
+    """A setting cannot be used. The message is one sentence that names where the value came from."""
+
+
+def _quantity(value: Any, units: Mapping[str, float], example: str) -> Any:
+    if not isinstance(value, str) or not (matched := _QUANTITY.fullmatch(value.strip())):
+        return value
+    if matched[2] not in units:
+        raise ValueError(f"write it with a unit, as in {example}")
+    return float(matched[1]) * units[matched[2]]
+
+
+def _names(value: Any) -> Any:
+    if isinstance(value, str):
+        value = value.split(",")
+    if isinstance(value, list | tuple):
+        return tuple(part.strip() for item in value for part in str(item).split(",") if part.strip())
+    return value
+
+
+def _secret(value: Any) -> Any:
+    text = value.get_secret_value() if isinstance(value, SecretStr) else value
+    if not isinstance(text, str):
+        return value
+    parts = {part.strip().lower() for part in re.split(r"[,:]", text)}
+    if not text.strip() or parts & _GUESSABLE or len(set(text)) < 4:
+        raise ValueError("anyone would guess this; generate a secret with `openssl rand -base64 32`")
+    if len(text) < _MIN_SECRET:
+        raise ValueError(f"a secret has at least {_MIN_SECRET} characters; generate one with `openssl rand -base64 32`")
+    return value
+
+
+Seconds = Annotated[float, BeforeValidator(lambda value: _quantity(value, _SECONDS, "15s or 250ms"))]
+Size = Annotated[int, BeforeValidator(lambda value: _quantity(value, _BYTES, "64KiB or 1MiB"))]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
+_HostPort = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$")]
+_Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class Settings(BaseModel):
+    """Every setting of a gateway process."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    manifests: Path = Field(Path("tool_manifests"), description="Directory of tool manifests.")
+    store: str = Field(
+        "sqlite:///oncegate.db",
+        pattern=r"^(sqlite:///.+|memory://)$",
+        description="Where operation records live: `sqlite:///PATH` (durable), or `memory://` for tests. Three slashes and a relative path, or four and an absolute one.",
+    )
+    keys: Path = Field(
+        Path("oncegate-keys.json"), description="File of API key hashes, written by `oncegate keys create`."
+    )
+    manifest_env: Annotated[tuple[_Variable, ...], BeforeValidator(_names)] = Field(
+        (), description="Environment variables that manifests may use as `${NAME}`. Any other name is refused."
+    )
+    secrets_dir: Path | None = Field(
+        None,
+        description="Directory with one file a secret, for `${secret:NAME}` in manifests. Without it secrets come from environment variables of the same name.",
+    )
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(
+        8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one and the line at start says which."
+    )
+    allowed_hosts: Names = Field(
+        (), description="Host names (without port) that requests may name. Empty: any well-formed one."
+    )
+    request_bytes: Size = Field(
+        1_048_576,
+        ge=1024,
+        le=67_108_864,
+        description="Largest request body. A tool's own `limits.request_bytes` may be lower.",
+    )
+    header_bytes: Size = Field(16_384, ge=1024, le=1_048_576, description="Largest header block of a request.")
+    body_timeout_s: Seconds = Field(10.0, gt=0, le=300, description="How long a request body may take to arrive.")
+    drain_notice_s: Seconds = Field(
+        0.0,
+        ge=0,
+        le=600,
+        description="After SIGTERM: how long `/readyz` says 503 while connections are still accepted, so that a load balancer turns away first.",
+    )
+    drain_grace_s: Seconds = Field(
+        20.0,
+        gt=0,
+        le=3600,
+        description="After that: how long calls in flight are waited for. A write that takes longer loses its caller, not its record.",
+    )
+    reload_interval_s: Seconds = Field(
+        0.0, ge=0, le=86400, description="How often manifests and keys are looked at for changes; 0 only on SIGHUP."
+    )
+
+    lease_s: Seconds = Field(
+        15.0,
+        ge=0.2,
+        le=3600,
+        description="How long an owner may be silent before it is taken for dead. What it may have sent then becomes unknown, never free.",
+    )
+    waiters: int = Field(
+        64,
+        ge=0,
+        le=10_000,
+        description="Calls that wait for one operation in flight; the next is told `idempotency_in_progress`.",
+    )
+    sweep_interval_s: Seconds = Field(
+        2.0,
+        ge=0.05,
+        le=3600,
+        description="How often operations without an owner and unknown outcomes are looked after.",
+    )
+    retention_s: Seconds = Field(
+        2_592_000.0,
+        ge=60,
+        description="How long arguments and results of settled operations are kept where the manifest says nothing; a tombstone stays.",
+    )
+    rows: Literal["grouped", "sync"] = Field(
+        "grouped",
+        description="When the execution row of a read is durable: within 50 ms together with others, or before the answer. Rows of writes are always durable first.",
+    )
+    allow_volatile: bool = Field(
+        False,
+        description="Let tools whose writes nothing else guards run on a store that forgets at exit (`memory://`).",
+    )
+
+    allow_private: Annotated[tuple[_HostPort, ...], BeforeValidator(_names)] = Field(
+        (), description="`HOST:PORT` pairs that tools may reach although the address is private or loopback."
+    )
+
+    seal_key_env: _Variable = Field(
+        "ONCEGATE_SEAL_KEY",
+        description="Name of the environment variable with the keys that seal stored arguments and results: `ID:BASE64[,ID:BASE64…]`, 32 bytes each; the first seals, all open.",
+    )
+    argument_hash_key_env: _Variable = Field(
+        "ONCEGATE_ARGUMENT_HASH_KEY",
+        description="Name of the environment variable with the key of the argument hashes in execution rows. Without it each start draws its own, and hashes of two starts cannot be compared.",
+    )
+    seal_key: Secret = Field(None, description="What `seal_key_env` names. Unset: stored texts are not sealed.")
+    argument_hash_key: Secret = Field(None, description="What `argument_hash_key_env` names.")
+
+    otlp_endpoint: str | None = Field(
+        None,
+        pattern=r"^https?://.+",
+        description="Base URL of an OTLP/HTTP collector for spans and metrics. Unset: nothing is exported.",
+    )
+    inbound_trace: Literal["parent", "link", "ignore"] = Field(
+        "parent", description="What a caller's `traceparent` is to our span."
+    )
+    attempt_spans: bool = Field(True, description="Record a span for each attempt, beside the one for the call.")
+    capture: bool = Field(
+        False, description="Let manifests put the arguments they list under `telemetry.capture` into spans."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe log records that are written."
+    )
+    log_format: Literal["json", "text"] = Field("json", description="Log lines for machines or for people.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The settings, and by name where each value came from: a flag, a variable, the file, or `default`."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+
+
+def variable_of(name: str) -> str:
+    """The environment variable of a setting."""
+    return _RENAMED.get(name, _PREFIX + name.upper())
+
+
+def flag_of(name: str) -> str:
+    """The command-line flag of a setting."""
+    return "--" + name.replace("_", "-")
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting is read from the environment only, and never shown."""
+    return name in _SECRETS
+
+
+def load(flags: Mapping[str, Any], environ: Mapping[str, str], config: Path | None = None) -> Loaded:
+    """Settings of one process. Flags that are None were not given.
+
+    Raises:
+        SettingsError: a value cannot be used, a name is unknown, or the file cannot be read.
+    """
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+
+    def take(name: str, value: Any, source: str) -> None:
+        values[name], sources[name] = value, source
+
+    path = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    for name, value in _read_file(path).items():
+        take(name, value, str(path or CONFIG_FILE))
+    for name in Settings.model_fields:
+        given = environ.get(variable_of(name))
+        # Kubernetes puts tcp://… into ONCEGATE_PORT when a service is called oncegate.
+        if given is not None and not is_secret(name) and not (name == "port" and given.startswith("tcp://")):
+            take(name, given, variable_of(name))
+    for name, value in flags.items():
+        if value is not None:
+            take(name, value, flag_of(name))
+    for name, naming in _SECRETS.items():
+        variable = values.get(naming, Settings.model_fields[naming].default)
+        if isinstance(variable, str) and variable in environ:
+            take(name, environ[variable], variable)
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as invalid:
+        raise SettingsError(_sentence(invalid, sources)) from None
+    return Loaded(settings=settings, sources={name: sources.get(name, "default") for name in Settings.model_fields})
+
+
+def process_environment() -> Mapping[str, str]:
+    """The environment of this process: the one place where it is read."""
+    return os.environ
+
+
+def _sentence(invalid: ValidationError, sources: Mapping[str, str]) -> str:
+    error = invalid.errors(include_url=False, include_input=False)[0]
+    name = str(error["loc"][0])
+    return f"{sources.get(name, name)}: {error['msg'].removeprefix('Value error, ')}."
+
+
+def _read_file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        path = Path(CONFIG_FILE)
+        if not path.exists():
+            return {}
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        document = {} if node is None else yaml.CSafeLoader("").construct_document(node)
+    except (OSError, UnicodeDecodeError) as unreadable:
+        raise SettingsError(f"{path} cannot be read: {unreadable}.") from None
+    except yaml.YAMLError as malformed:
+        raise SettingsError(f"{path} is not YAML: {' '.join(str(malformed).split())}.") from None
+    if not isinstance(document, dict):
+        raise SettingsError(f"{path}: the file must hold settings as `name: value`.")
+    if node is not None and len(node.value) != len(document):
+        raise SettingsError(f"{path}: a setting is given twice.")
+    for name in document:
+        if name not in Settings.model_fields:
+            near = difflib.get_close_matches(str(name), Settings.model_fields, n=1)
+            raise SettingsError(f"{path}: there is no setting {name}{f'; did you mean {near[0]}?' if near else '.'}")
+        if is_secret(name):
+            raise SettingsError(
+                f"{path}: {name} is a secret and comes from the environment, not from a file that is copied around."
+            )
+    return document
