@@ -106,7 +106,8 @@ class Routes:
             subject = subject_of(found[1])
             if not self._has_lookup:
                 return subject, Reply(status=404, body={"error": "this provider does not list refunds"})
-            return subject, Reply(status=200, body={"refunds": self._refunds(subject), "complete": True})
+            refunds = self._refunds(subject, request.query.get("payment_id"))
+            return subject, Reply(status=200, body={"refunds": refunds, "complete": True})
         if found := ORDER.fullmatch(request.path):
             order = find_order(found[1])
             unknown = Reply(status=404, body={"error": "no such order"})
@@ -116,7 +117,7 @@ class Routes:
             return "policies", Reply(status=200, body={"passages": passages})
         return "-", Reply(status=404, body={"error": "no such endpoint"})
 
-    def _refunds(self, subject: str) -> list[dict[str, Any]]:
+    def _refunds(self, subject: str, payment: str | None) -> list[dict[str, Any]]:
         return [
             {
                 "refund_id": effect.reference,
@@ -126,6 +127,7 @@ class Routes:
                 "idempotency_key": effect.idempotency_key,
             }
             for effect in self._ledger.effects(subject)
+            if payment in {None, effect.payment}
         ]
 
     async def _write(self, request: Request) -> Outcome:

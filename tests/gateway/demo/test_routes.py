@@ -95,6 +95,16 @@ async def test_refunds_are_listed_whole_with_their_keys() -> None:
     ]
 
 
+async def test_refunds_can_be_listed_by_payment() -> None:
+    """Asked for one payment, the list has its refunds only."""
+    counter = Counter()
+    await counter.refund(payment="pay_1")
+    await counter.refund(payment="pay_2")
+    listed = await counter.ask("GET", "/orders/1/refunds?payment_id=pay_2")
+
+    assert [each["payment_id"] for each in listed.reply.body["refunds"]] == ["pay_2"]
+
+
 async def test_a_provider_without_a_look_up_lists_nothing() -> None:
     """Switched off, the list of refunds is not there."""
     counter = Counter(has_lookup=False)

@@ -1,0 +1,53 @@
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from bench.scenarios.__main__ import find_target
+from bench.scenarios.listening import Listening
+from bench.scenarios.naive import Naive
+from bench.scenarios.oncegate import OnceGate
+
+
+def scenarios(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    command = [sys.executable, "-m", "bench.scenarios", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("named", "kind"),
+    [(None, OnceGate), ("http://127.0.0.1:9000/{tool}", Listening), ("bench.scenarios.naive:Naive", Naive)],
+)
+def test_a_target_is_ours_a_url_or_a_class(named: str | None, kind: type) -> None:
+    """Without a name it is OnceGate; a URL is somebody's that listens; anything else names a class."""
+    assert isinstance(find_target(named)(), kind)
+
+
+def test_a_wrong_row_ends_the_command_with_1() -> None:
+    """A target that forwards everything fails in S6, in words and in the exit code."""
+    ran = scenarios("--target", "bench.scenarios.naive:Naive", "--only", "S6", "--columns", "plain")
+
+    assert ran.returncode == 1, ran.stderr
+    assert "WRONG: 1 effects, not 0" in ran.stdout
+
+
+def test_the_table_comes_as_json_too() -> None:
+    """One object a row, and exit code 0 when nothing that is judged is wrong."""
+    ran = scenarios("--only", "S6", "--columns", "naive", "--json")
+
+    assert ran.returncode == 0, ran.stderr
+    assert [(row["id"], row["columns"]["naive"]["effects"]) for row in json.loads(ran.stdout)] == [("S6", 1)]
+
+
+def test_the_provider_listens_where_another_gateway_expects_it() -> None:
+    """With `--provider-port` the provider is at that port, and a gateway of the target's own may stand before it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    target = f"http://127.0.0.1:{port}/orders/ORD-1/refunds?{{tool}}"
+    with_port = scenarios("--provider-port", port, "--target", target, "--only", "S6", "--columns", "plain")
+
+    assert with_port.returncode == 1, with_port.stderr
+    assert "told: 409" in with_port.stdout or "told: 422" in with_port.stdout
