@@ -37,6 +37,7 @@ DONE: Final = Done(status=200, answer=ANSWER)
 CALLER: Final = Caller(subject="agent", tenant="acme")
 ARGUMENTS: Final = {"order_id": "ORD-4471"}
 CALL: Final = ToolCall(tool="lookup_order", arguments=ARGUMENTS, run_id="run-1", step=4)
+ENVELOPE: Final = succeed({}, Meta(request_id="r", tool="lookup_order", run_id="run-1", step=4, attempts=1))
 FACTS: Final = AttemptFacts(
     number=1,
     kind=AttemptKind.FIRST,
@@ -79,18 +80,17 @@ TOOL: Final = BenchTool()
 
 
 def a_read(telemetry: Telemetry) -> ExecutionRow:
-    """Everything this stage does for one read: call and attempt, metrics, row."""
+    """Everything this stage does for one read: call and attempt, metrics, row. The envelope is made elsewhere."""
     trace = telemetry.call_started(TOOL, traceparent=INBOUND, run_id="run-1")
     trace.waited(0.0, admitted=True)
     attempt = trace.attempt(FACTS)
     _ = attempt.traceparent
     attempt.ended(EXCHANGE, DONE)
-    meta = Meta(request_id="r", tool="lookup_order", run_id="run-1", step=4, attempts=1, trace_id=trace.trace_id)
-    envelope = succeed({}, meta)
-    trace.ended(envelope, breaker=State.CLOSED, deadline_s=20.0, deadline_left_s=19.9, result_bytes=200)
+    _ = trace.trace_id
+    trace.ended(ENVELOPE, breaker=State.CLOSED, deadline_s=20.0, deadline_left_s=19.9, result_bytes=200)
     stamp = Stamp(row_id="0", at_wall=1.0, latency_s=0.004)
     hashed = argument_hash(canonical(ARGUMENTS), KEY)
-    row = call_row(envelope, stamp, tool=TOOL, caller=CALLER, call=CALL, hashed_arguments=hashed)
+    row = call_row(ENVELOPE, stamp, tool=TOOL, caller=CALLER, call=CALL, hashed_arguments=hashed)
     telemetry.rows_written(RowKind.CALL)
     return row
 

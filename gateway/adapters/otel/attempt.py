@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Final, assert_never
 
-from gateway.adapters.otel.context import SpanName
+from opentelemetry.trace import SpanKind
+
 from gateway.adapters.otel.core import Core, Words, guarded
-from gateway.adapters.otel.spans import AttributeValue, Kind, Place
+from gateway.adapters.otel.spans import AttributeValue, Place
 from gateway.stages.execute.attempt.exchange import Exchange, Phase
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.monitor import attributes as a
@@ -45,7 +46,7 @@ def delivery_of(exchange: Exchange | None, outcome: Outcome) -> str:
 def error_type_of(exchange: Exchange | None, outcome: Outcome) -> str:
     """The fault, or the status from 400 on, or the outcome's code; empty when nothing went wrong."""
     if exchange is not None and exchange.fault is not None:
-        return exchange.fault.value
+        return exchange.fault
     status = _status(exchange)
     if status is not None and status >= _FAILED_STATUS:
         return str(status)
@@ -59,22 +60,24 @@ def _status(exchange: Exchange | None) -> int | None:
 class Attempt:
     """An `AttemptTrace`. Without a span of its own it stands in its parent's."""
 
-    __slots__ = ("_core", "_facts", "_parent", "_span", "_started", "_words", "delivery", "tracestate")
+    __slots__ = ("_core", "_facts", "_own_span", "_place", "_started", "_words", "delivery")
 
-    def __init__(self, core: Core, words: Words, parent: SpanName, tracestate: str | None, facts: AttemptFacts) -> None:
+    def __init__(self, core: Core, words: Words, parent: Place, facts: AttemptFacts) -> None:
         self._core = core
         self._words = words
         self._facts = facts
-        self._parent = parent
         self._started = core.clock.monotonic()
-        own = core.settings.attempt_spans and core.sink.on
-        self._span = core.namer.child(parent) if own else parent
-        self.tracestate = tracestate
+        self._own_span = core.settings.attempt_spans and core.sink.on
+        self._place = Place(core.namer.child(parent.span), parent, parent.tracestate) if self._own_span else parent
         self.delivery: str | None = None
 
     @property
     def traceparent(self) -> str:
-        return self._span.traceparent
+        return self._place.span.traceparent
+
+    @property
+    def tracestate(self) -> str | None:
+        return self._place.tracestate
 
     @guarded
     def ended(self, exchange: Exchange | None, outcome: Outcome) -> None:
@@ -98,7 +101,7 @@ class Attempt:
             core.client_duration.record(labels, elapsed)
             if facts.timeout_s:
                 core.utilization.record(tool.labels, elapsed / facts.timeout_s)
-        if self._span.sampled and self._span is not self._parent:
+        if self._own_span and self._place.span.sampled:
             self._emit(exchange, error_type, delivery, elapsed)
 
     def _emit(self, exchange: Exchange | None, error_type: str, delivery: str, elapsed: float) -> None:
@@ -109,7 +112,7 @@ class Attempt:
             a.SERVER_ADDRESS: facts.server_address,
             a.SERVER_PORT: facts.server_port,
             a.ATTEMPT_NUMBER: facts.number,
-            a.ATTEMPT_KIND: facts.kind.value,
+            a.ATTEMPT_KIND: facts.kind,
             a.DELIVERY: delivery,
         }
         if facts.number > 1:
@@ -126,6 +129,5 @@ class Attempt:
             if exchange.answer is not None:
                 attributes[a.HTTP_STATUS] = exchange.answer.status
         name = method if facts.url_template is None else f"{method} {facts.url_template}"
-        place = Place(self._span, self._parent, tracestate=self.tracestate)
         times = (started, started + int(elapsed * 1e9))
-        self._core.sink.emit(name, Kind.ATTEMPT, place, attributes, times, error=bool(error_type))
+        self._core.sink.emit(name, SpanKind.CLIENT, self._place, attributes, times, error=bool(error_type))

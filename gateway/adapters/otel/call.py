@@ -3,12 +3,14 @@
 import logging
 from typing import Final
 
+from opentelemetry.trace import SpanKind
+
 from gateway.adapters.otel.attempt import MAYBE_SENT, Attempt
 from gateway.adapters.otel.context import parse_traceparent
-from gateway.adapters.otel.core import CALLS_LOG, NS_PER_S, Beginning, Core, Words, guarded
+from gateway.adapters.otel.core import CALLS_LOG, NS_PER_S, Core, Words, guarded
 from gateway.adapters.otel.reconcile import Reconcile
 from gateway.adapters.otel.settings import LogCalls
-from gateway.adapters.otel.spans import AttributeValue, Kind, Place
+from gateway.adapters.otel.spans import AttributeValue, Place
 from gateway.contract.envelope import Envelope
 from gateway.manifest.policies import Cost
 from gateway.stages.execute.breaker.breaker import State
@@ -35,7 +37,7 @@ class Call:
 
     __slots__ = ("_at", "_core", "_done", "_last", "_run_id", "_started", "_words")
 
-    def __init__(self, core: Core, words: Words, at: Beginning, run_id: str | None, arrived_at: float | None) -> None:
+    def __init__(self, core: Core, words: Words, at: Place, run_id: str | None, arrived_at: float | None) -> None:
         self._core = core
         self._words = words
         self._at = at
@@ -55,7 +57,7 @@ class Call:
 
     def attempt(self, facts: AttemptFacts) -> AttemptTrace:
         try:
-            self._last = Attempt(self._core, self._words, self._at.span, self._at.tracestate, facts)
+            self._last = Attempt(self._core, self._words, self._at, facts)
             return self._last
         except Exception as failure:  # noqa: BLE001 - telemetry never fails a call
             self._core.fault(failure)
@@ -64,8 +66,7 @@ class Call:
     def reconcile(self, method: ReconcileMethod) -> ReconcileTrace:
         try:
             span = self._core.namer.child(self._at.span)
-            at = Beginning(span, self._at.span, self._at.tracestate, remote=False)
-            return Reconcile(self._core, self._words, at, method)
+            return Reconcile(self._core, self._words, Place(span, self._at, self._at.tracestate), method)
         except Exception as failure:  # noqa: BLE001 - telemetry never fails a call
             self._core.fault(failure)
             return SilentReconcile()
@@ -107,7 +108,7 @@ class Call:
             return
         attributes = self._describe(envelope, outcome, idempotency)
         if breaker is not None:
-            attributes[a.BREAKER_STATE] = breaker.value
+            attributes[a.BREAKER_STATE] = breaker
         if deadline_s is not None:
             attributes[a.DEADLINE_BUDGET] = deadline_s
         if deadline_left_s is not None:
@@ -127,7 +128,7 @@ class Call:
 
     def _count(self, envelope: Envelope, outcome: Outcome, elapsed: float, idempotency: IdempotencyResult) -> None:
         core, tool = self._core, self._words
-        code = "" if envelope.error is None else envelope.error.code.value
+        code = "" if envelope.error is None else envelope.error.code
         core.active.add(tool.labels, -1)
         core.calls.add((tool.name, outcome, code, tool.effect))
         error_type = code if outcome in FAULTS else ""
@@ -153,8 +154,8 @@ class Call:
     ) -> dict[str, AttributeValue]:
         meta = envelope.meta
         attributes = self._words.attributes.copy()
-        attributes[a.OUTCOME] = outcome.value
-        attributes[a.IDEMPOTENCY_RESULT] = idempotency.value
+        attributes[a.OUTCOME] = outcome
+        attributes[a.IDEMPOTENCY_RESULT] = idempotency
         if self._run_id is not None:
             attributes[a.CONVERSATION_ID] = self._run_id[:_MAX_ID]
         if meta.operation_id is not None:
@@ -167,16 +168,15 @@ class Call:
         if meta.truncated is not None:
             attributes[a.RESULT_TRUNCATED] = True
         if envelope.error is not None:
-            attributes[a.ERROR_CODE] = envelope.error.code.value
+            attributes[a.ERROR_CODE] = envelope.error.code
             if outcome in FAULTS:
-                attributes[a.ERROR_TYPE] = envelope.error.code.value
+                attributes[a.ERROR_TYPE] = envelope.error.code
         return attributes
 
     def _emit(self, attributes: dict[str, AttributeValue], elapsed: float, *, error: bool) -> None:
-        at, started = self._at, self._core.ns(self._started)
-        place = Place(at.span, at.parent, remote=at.remote, tracestate=at.tracestate, links=at.links)
+        started = self._core.ns(self._started)
         times = (started, started + int(elapsed * NS_PER_S))
-        self._core.sink.emit(self._words.call_span, Kind.CALL, place, attributes, times, error=error)
+        self._core.sink.emit(self._words.call_span, SpanKind.INTERNAL, self._at, attributes, times, error=error)
 
     def _log(self, envelope: Envelope, outcome: Outcome, elapsed: float) -> None:
         wanted = self._core.settings.log_calls

@@ -9,7 +9,7 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 from gateway.adapters.otel.context import Namer, SpanName, parse_traceparent, parse_tracestate
 from gateway.adapters.otel.instruments import Instruments
 from gateway.adapters.otel.settings import InboundTrace, TelemetrySettings
-from gateway.adapters.otel.spans import AttributeValue, SpanSink
+from gateway.adapters.otel.spans import AttributeValue, Place, SpanSink
 from gateway.clock import Clock
 from gateway.stages.monitor import attributes as a
 from gateway.stages.monitor import metrics as m
@@ -44,22 +44,6 @@ class Words:
         }
         if tool is not None:
             self.attributes |= {a.MANIFEST_VERSION: tool.version, a.MANIFEST_DIGEST: tool.digest}
-
-
-class Beginning:
-    """Where a trace of ours starts: its first span, what is above it, what it points to."""
-
-    __slots__ = ("links", "parent", "remote", "span", "tracestate")
-
-    def __init__(
-        self, span: SpanName, parent: SpanName | None = None, tracestate: str | None = None, *, remote: bool = True
-    ) -> None:
-        """`remote`: the parent is another process's."""
-        self.span = span
-        self.parent = parent
-        self.remote = remote and parent is not None
-        self.tracestate = tracestate
-        self.links: list[tuple[SpanName, LinkType]] = []
 
 
 class Core:
@@ -102,29 +86,33 @@ class Core:
             found = self._words[tool.name] = Words(tool)
         return found
 
-    def begin(self, traceparent: str | None, tracestate: str | None) -> Beginning:
+    def begin(self, traceparent: str | None, tracestate: str | None) -> Place:
         """The first span of a call or request whose caller sent these headers."""
         inbound = parse_traceparent(traceparent)
-        if inbound is not None and traceparent in self.own_requests:
-            return Beginning(self.namer.child(inbound), inbound, parse_tracestate(tracestate), remote=False)
         mode = self.settings.inbound_trace
+        if inbound is not None and traceparent in self.own_requests:
+            return self._below(inbound, tracestate, remote=False)
         if inbound is None or mode is InboundTrace.IGNORE:
-            return Beginning(self._root())
+            return Place(self._root())
         if mode is InboundTrace.LINK:
-            beginning = Beginning(self._root())
-            beginning.links.append((inbound, LinkType.INBOUND))
-            return beginning
-        # Nothing is recorded here: the downstream's parent is then the caller's span, not one that nobody can find.
-        span = self.namer.child(inbound) if self.sink.on else inbound
-        return Beginning(span, inbound, parse_tracestate(tracestate))
+            place = Place(self._root())
+            place.links.append((inbound, LinkType.INBOUND))
+            return place
+        return self._below(inbound, tracestate, remote=True)
 
-    def begin_linked(self, traceparent: str | None, kind: LinkType) -> Beginning:
+    def begin_linked(self, traceparent: str | None, kind: LinkType) -> Place:
         """The first span of a trace of its own that points to another."""
-        beginning = Beginning(self._root())
+        place = Place(self._root())
         there = parse_traceparent(traceparent)
         if there is not None:
-            beginning.links.append((there, kind))
-        return beginning
+            place.links.append((there, kind))
+        return place
+
+    def _below(self, parent: SpanName, tracestate: str | None, *, remote: bool) -> Place:
+        # Nothing is recorded here: the downstream's parent is then the caller's span, not one that nobody can find.
+        span = self.namer.child(parent) if self.sink.on else parent
+        state = parse_tracestate(tracestate)
+        return Place(span, Place(parent, None, state, remote=remote), state)
 
     def _root(self) -> SpanName:
         root = self.namer.root()

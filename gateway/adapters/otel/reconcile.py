@@ -2,9 +2,11 @@
 
 import logging
 
+from opentelemetry.trace import SpanKind
+
 from gateway.adapters.otel.attempt import Attempt
-from gateway.adapters.otel.core import EVENTS_LOG, NS_PER_S, Beginning, Core, Words, guarded
-from gateway.adapters.otel.spans import AttributeValue, Kind, Place
+from gateway.adapters.otel.core import EVENTS_LOG, NS_PER_S, Core, Words, guarded
+from gateway.adapters.otel.spans import AttributeValue, Place
 from gateway.stages.monitor import attributes as a
 from gateway.stages.monitor.fields import RECORD_ATTRIBUTE, LogField, LogFields
 from gateway.stages.monitor.ports import AttemptFacts, AttemptTrace, ReconcileMethod, ReconcileResult
@@ -16,7 +18,7 @@ class Reconcile:
 
     __slots__ = ("_at", "_core", "_done", "_method", "_started", "_words")
 
-    def __init__(self, core: Core, words: Words, at: Beginning, method: ReconcileMethod) -> None:
+    def __init__(self, core: Core, words: Words, at: Place, method: ReconcileMethod) -> None:
         self._core = core
         self._words = words
         self._at = at
@@ -30,7 +32,7 @@ class Reconcile:
 
     def attempt(self, facts: AttemptFacts) -> AttemptTrace:
         try:
-            return Attempt(self._core, self._words, self._at.span, self._at.tracestate, facts)
+            return Attempt(self._core, self._words, self._at, facts)
         except Exception as failure:  # noqa: BLE001 - telemetry never fails a reconciliation
             self._core.fault(failure)
             return SilentAttempt()
@@ -40,7 +42,7 @@ class Reconcile:
         if self._done:
             return
         self._done = True
-        core, tool, at = self._core, self._words, self._at
+        core, tool = self._core, self._words
         core.reconciliations.add((tool.name, self._method, result))
         self._log(result, operation_id)
         attributes: dict[str, AttributeValue] = {
@@ -52,8 +54,7 @@ class Reconcile:
             attributes[a.OPERATION_ID] = operation_id
         started = core.ns(self._started)
         times = (started, started + int((core.clock.monotonic() - self._started) * NS_PER_S))
-        place = Place(at.span, at.parent, remote=at.remote, tracestate=at.tracestate, links=at.links)
-        core.sink.emit(tool.reconcile_span, Kind.CALL, place, attributes, times, error=False)
+        core.sink.emit(tool.reconcile_span, SpanKind.INTERNAL, self._at, attributes, times, error=False)
 
     def _log(self, result: ReconcileResult, operation_id: str | None) -> None:
         settled = result in {ReconcileResult.DONE, ReconcileResult.NOT_DONE}

@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from opentelemetry.trace import SpanKind
+
 from gateway.adapters.otel.attempt import known_method
-from gateway.adapters.otel.core import NS_PER_S, Beginning, Core, guarded
-from gateway.adapters.otel.spans import AttributeValue, Kind, Place
+from gateway.adapters.otel.core import NS_PER_S, Core, guarded
+from gateway.adapters.otel.spans import AttributeValue, Place
 from gateway.stages.monitor import attributes as a
 
 _FAULT_STATUS: Final = 500
@@ -22,7 +24,7 @@ class Request:
         self._route = route or ""
         self._started = core.clock.monotonic()
         self._done = False
-        self._at: Beginning | None = None
+        self._at: Place | None = None
         self.traceparent, self.tracestate = inbound
         if core.settings.server_spans and core.sink.on:
             self._at = core.begin(*inbound)
@@ -46,7 +48,6 @@ class Request:
         if error_type:
             attributes[a.ERROR_TYPE] = error_type
         name = f"{self._method} {self._route}" if self._route else self._method
-        at, started = self._at, self._core.ns(self._started)
-        place = Place(at.span, at.parent, remote=at.remote, tracestate=at.tracestate, links=at.links)
+        started = self._core.ns(self._started)
         times = (started, started + int(elapsed * NS_PER_S))
-        self._core.sink.emit(name, Kind.REQUEST, place, attributes, times, error=bool(error_type))
+        self._core.sink.emit(name, SpanKind.SERVER, self._at, attributes, times, error=bool(error_type))

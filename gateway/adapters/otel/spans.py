@@ -6,9 +6,7 @@ attributes that change on the way, and the current span of a context.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Mapping
 from typing import Final
 
 from opentelemetry.sdk.resources import Resource
@@ -32,31 +30,29 @@ _UNSET: Final = Status(StatusCode.UNSET)
 _ERROR: Final = Status(StatusCode.ERROR)
 
 
-class Kind(Enum):
-    """Which side of which boundary a span stands on."""
-
-    CALL = SpanKind.INTERNAL
-    ATTEMPT = SpanKind.CLIENT
-    REQUEST = SpanKind.SERVER
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
-    """Where a span stands in its trace.
+    """A span's place in its trace. The same object is the parent of the places below it."""
 
-    Attributes:
-        span: its own name.
-        parent: None for a root.
-        remote: the parent is another process's.
-        tracestate: as it came in, already checked.
-        links: to spans of other traces.
-    """
+    __slots__ = ("_context", "links", "parent", "remote", "span", "tracestate")
 
-    span: SpanName
-    parent: SpanName | None
-    remote: bool = False
-    tracestate: str | None = None
-    links: Sequence[tuple[SpanName, LinkType]] = ()
+    def __init__(
+        self, span: SpanName, parent: "Place | None" = None, tracestate: str | None = None, *, remote: bool = False
+    ) -> None:
+        """`remote`: it is another process's span. `tracestate`: as it came in, already checked."""
+        self.span = span
+        self.parent = parent
+        self.tracestate = tracestate
+        self.remote = remote
+        self.links: list[tuple[SpanName, LinkType]] = []
+        self._context: SpanContext | None = None
+
+    def context(self) -> SpanContext:
+        """The SDK's name for it, made once."""
+        if self._context is None:
+            state = TraceState.from_header([self.tracestate]) if self.tracestate else None
+            flags = _RECORDED if self.span.sampled else _DROPPED
+            self._context = SpanContext(self.span.trace_id, self.span.span_id, self.remote, flags, state)
+        return self._context
 
 
 class SpanSink:
@@ -71,23 +67,22 @@ class SpanSink:
         self._scope = InstrumentationScope("oncegate", version)
 
     def emit(
-        self, name: str, kind: Kind, place: Place, attributes: Attributes, times: tuple[int, int], *, error: bool
+        self, name: str, kind: SpanKind, place: Place, attributes: Attributes, times: tuple[int, int], *, error: bool
     ) -> None:
         """Queue one span; `times` are its start and end, ns since 1970. Nothing happens when it is not sampled."""
         if self._processor is None or not place.span.sampled:
             return
-        state = TraceState.from_header([place.tracestate]) if place.tracestate else None
         parent = place.parent
         self._processor.on_end(
             ReadableSpan(
                 name,
-                SpanContext(place.span.trace_id, place.span.span_id, False, _RECORDED, state),
-                None if parent is None else _context(parent, remote=place.remote),
+                place.context(),
+                None if parent is None else parent.context(),
                 self._resource,
                 attributes,
                 (),
-                [Link(_context(to, remote=True), {LINK_TYPE: type_.value}) for to, type_ in place.links],
-                kind.value,
+                [_link(to, type_) for to, type_ in place.links],
+                kind,
                 None,
                 _ERROR if error else _UNSET,
                 *times,
@@ -101,5 +96,5 @@ class SpanSink:
             self._processor.shutdown()
 
 
-def _context(name: SpanName, *, remote: bool) -> SpanContext:
-    return SpanContext(name.trace_id, name.span_id, remote, _RECORDED if name.sampled else _DROPPED)
+def _link(to: SpanName, kind: LinkType) -> Link:
+    return Link(Place(to, remote=True).context(), {LINK_TYPE: kind.value})

@@ -1,0 +1,28 @@
+"""The logging of the whole process, uvicorn's included: JSON lines on standard error, no access log."""
+
+import logging.config
+from typing import Any, Final
+
+_SILENT: Final = logging.CRITICAL + 1
+
+
+def logging_config(level: str = "INFO") -> dict[str, Any]:
+    """For `logging.config.dictConfig` and for uvicorn's `log_config`.
+
+    There is no access log: its lines hold paths and query strings, and every call leaves an execution row.
+    """
+    quiet = {"handlers": [], "level": _SILENT, "propagate": False}
+    through = {"handlers": [], "level": "NOTSET", "propagate": True}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "gateway.adapters.logs.json_lines.JsonFormatter"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json", "stream": "ext://sys.stderr"}},
+        "root": {"handlers": ["stderr"], "level": level},
+        "loggers": {"uvicorn": through, "uvicorn.error": through, "uvicorn.access": quiet, "uvicorn.asgi": quiet},
+    }
+
+
+def configure_logging(level: str = "INFO") -> None:
+    """Make it so, for this process."""
+    logging.config.dictConfig(logging_config(level))
