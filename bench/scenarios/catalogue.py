@@ -3,7 +3,13 @@
 from bench.scenarios.arguments import changed_amount, extra_argument, other_in_similar_words, same_in_other_words
 from bench.scenarios.crashes import killed_after_the_commit, stalled_owner
 from bench.scenarios.crowd import identical_calls
-from bench.scenarios.incident import broken_answer, look_up_asked_at_once, slow_provider
+from bench.scenarios.incident import (
+    broken_answer,
+    look_up_asked_at_once,
+    other_payment_in_doubt,
+    refund_of_yesterday,
+    slow_provider,
+)
 from bench.scenarios.refused import refused_then_up
 from bench.scenarios.stage import Scenario
 
@@ -13,6 +19,7 @@ WORKERS = {"NAIVE_WORKERS": "1"}
 SCENARIOS = (
     Scenario(id="S1", title="the incident: the answer comes after the timeout", right=1, play=slow_provider),
     Scenario(id="S1L", title="look-up asked at once, the refund comes later", right=1, play=look_up_asked_at_once),
+    Scenario(id="S1o", title="in doubt; another payment of the same order", right=1, play=other_payment_in_doubt),
     Scenario(id="S2", title="20 identical calls at once", right=1, play=identical_calls(clients=1)),
     Scenario(
         id="S2p", title="the same from 4 clients over 2 gateways", right=1, play=identical_calls(clients=4),
@@ -34,6 +41,7 @@ SCENARIOS = (
     Scenario(id="S9t", title="commits, then 504", right=1, play=broken_answer(ending="status", status=504)),
     Scenario(id="S9h", title="commits, then half an answer", right=1, play=broken_answer(ending="half")),
     Scenario(id="S9g", title="commits, then garbage", right=1, play=broken_answer(ending="garbage")),
+    Scenario(id="S9y", title="drops it; yesterday's refund is in the list", right=0, play=refund_of_yesterday),
     Scenario(id="S10", title="the same refund in other spellings", right=1, play=same_in_other_words),
     Scenario(id="S10d", title="another amount; another payment", right=2, play=other_in_similar_words),
     Scenario(id="S12", title="connection refused, then up", right=1, play=refused_then_up, alone=True),

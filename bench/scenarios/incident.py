@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bench.scenarios.stage import OPEN, Column, Finding, Play, Stage
+from bench.scenarios.stage import AMOUNT_PAISE, OPEN, Column, Finding, Play, Stage
 from bench.scenarios.target import Kind, Told
 
 SLOW = {"before_s": 0.9}
@@ -55,6 +55,42 @@ async def look_up_asked_at_once(stage: Stage) -> Finding:
             "silence was taken for proof": all(each.kind in OPEN | {Kind.DONE} for each in told),
             "the result never came": settled(stage, told[-1]),
         },
+    )
+
+
+async def other_payment_in_doubt(stage: Stage) -> Finding:
+    """S1o: while the first refund of an order is in doubt, another payment of it is to be refunded too."""
+    await stage.provider.script(stage.order, then={"hold": "effect"})
+    told = [await stage.ask(), await stage.ask(payment_id="PAY-2")]
+    await stage.provider.release(stage.order)
+    if stage.column is Column.NAIVE:
+        await stage.provider.event("effect", stage.order, nth=8)
+        return await stage.find(told)
+    await stage.provider.event("effect", stage.order)
+    told.append(await stage.ask_again())
+    return await stage.find(
+        told,
+        checks={
+            "the first call was not in doubt": told[0].kind in OPEN,
+            "the other call was not held": told[1].kind in {Kind.NOT_EXECUTED, Kind.IN_PROGRESS},
+            "the result never came": told[-1].kind is Kind.DONE,
+        },
+    )
+
+
+async def refund_of_yesterday(stage: Stage) -> Finding:
+    """S9y: the request is dropped; the list holds a refund of the same payment and amount that somebody made by hand."""
+    by_hand = await stage.provider.refund_by_hand(stage.order, payment="PAY-1", paise=AMOUNT_PAISE)
+    await stage.provider.script(stage.order, then={"effect": False, "ending": "close"})
+    told = [await stage.ask()]
+    if stage.column is not Column.NAIVE:
+        await stage.target.look_now(stage.call())
+        told.append(await stage.ask())
+    return await stage.find(
+        told,
+        effects=0,
+        others=(by_hand,),
+        checks={"a doubt was ended by another refund": all(each.kind in OPEN | {Kind.NOTHING} for each in told)},
     )
 
 

@@ -82,9 +82,19 @@ class Stage:
         """As `ask_again`; where nothing but a person can settle, a second of asking is enough."""
         return await self.ask_again(process=process, until_s=1.0 if self.column is Column.PLAIN else PATIENCE_S)
 
-    async def find(self, told: list[Told], *, effects: int = 1, checks: Mapping[str, bool] | None = None) -> Finding:
-        """Count the ledger and judge: the effects, each check by its sentence, and that no result is made up."""
-        ledger = await self.provider.refunds(self.order)
+    async def find(
+        self,
+        told: list[Told],
+        *,
+        effects: int = 1,
+        others: tuple[str, ...] = (),
+        checks: Mapping[str, bool] | None = None,
+    ) -> Finding:
+        """Count the ledger and judge: the effects, each check by its sentence, and that no result is made up.
+
+        `others` are refunds of the same order that nobody here asked for.
+        """
+        ledger = [each for each in await self.provider.refunds(self.order) if each not in others]
         wrong = [sentence for sentence, holds in (checks or {}).items() if not holds]
         if len(ledger) != effects:
             wrong.insert(0, f"{len(ledger)} effects, not {effects}")

@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import httpx
 import pytest
 
 from gateway.demo.provider_process import ProviderProcess
@@ -15,12 +14,11 @@ async def test_it_is_told_starts_and_stops(tmp_path: Path) -> None:
 
 
 async def test_it_names_the_refunds_of_an_order(provider: ProviderProcess) -> None:
-    """The references of one order, and none of another."""
-    body = {"payment": "pay_1", "paise": 100}
-    async with httpx.AsyncClient(trust_env=False) as client:
-        await client.post(f"{provider.url}/orders/1/refunds", json=body)
+    """The references of one order, and none of another; one made by hand is among them."""
+    by_hand = await provider.refund_by_hand("ORD-1", payment="pay_1", paise=100)
 
-    assert (await provider.refunds("ORD-1"), await provider.refunds("ORD-2")) == (["RF-99201"], [])
+    assert by_hand == "RF-99201"
+    assert (await provider.refunds("ORD-1"), await provider.refunds("ORD-2")) == ([by_hand], [])
 
 
 async def test_a_wrong_script_is_an_error(provider: ProviderProcess) -> None:
