@@ -139,3 +139,9 @@ def advise(code: ErrorCode, context: Context) -> Advice | None:
         return _CONFLICT[stands]
     row = _BY_MEANS.get(code)
     return _STAND if row is None else row[means(context)]
+
+
+def next_action(code: ErrorCode, context: Context) -> NextAction:
+    """What the caller should do now, the tool considered."""
+    advice = advise(code, context)
+    return FACTS[code].next_action if advice is None else advice.next_action

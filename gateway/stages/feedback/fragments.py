@@ -8,9 +8,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.stages.feedback.advice import Means, Standing, means, standing
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.faults import describe
-from gateway.stages.feedback.words import call, given_name, hidden_values, listed, nearest, seconds, written
-
-_DEFAULT_WAIT_S: Final = 1.0
+from gateway.stages.feedback.words import call, given_name, hidden_values, listed, nearest, seconds, unless_hidden
 
 
 def _tool(context: Context) -> str:
@@ -58,13 +56,11 @@ def _tries(context: Context) -> str:
 
 
 def _after(context: Context) -> str:
-    """`after 5.0 s`: measured, or the table's number for the code is put in by `observe`."""
-    wait = context.retry_after_s if context.retry_after_s is not None else _DEFAULT_WAIT_S
-    return f"after {seconds(wait)}"
+    return f"after {seconds(context.retry_after_s)}" if context.retry_after_s is not None else "later"
 
 
 def _wait(context: Context) -> str:
-    return seconds(context.retry_after_s if context.retry_after_s is not None else _DEFAULT_WAIT_S)
+    return f"for {seconds(context.retry_after_s)}" if context.retry_after_s is not None else "now"
 
 
 def _person(context: Context) -> str:
@@ -203,13 +199,13 @@ def _blocked(context: Context) -> str:
     blocker = context.blocker
     if blocker is None:
         return "another operation on the same object MAY have been carried out. Do not go around it; escalate to an operator."
-    value = written(blocker.value) if str(blocker.value) not in map(str, _hidden(context)) else "of this call"
+    value = unless_hidden(blocker.value, _hidden(context))
     stands = (
-        f"{blocker.tool} (operation {blocker.operation_id}) MAY have been carried out on {blocker.hold} {value}, "
-        "and what holds it is not settled."
+        f"{blocker.tool} (operation {blocker.operation_id}) MAY have been carried out on {blocker.hold} {value} "
+        "and is not settled."
     )
     if blocker.verify is None:
-        return f"{stands} Do not go around it; escalate {_person(context)}."
+        return f"{stands} Do not go around it; escalate to an operator."
     return f"{stands} Verify with {_suggested(context, blocker.verify)} first."
 
 

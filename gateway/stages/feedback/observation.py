@@ -14,6 +14,7 @@ from gateway.contract.codes import FACTS, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.stages.feedback.advice import advise
 from gateway.stages.feedback.context import Context
+from gateway.stages.feedback.details import details
 from gateway.stages.feedback.fragments import FRAGMENTS
 from gateway.stages.feedback.sentences import SENTENCES
 
@@ -26,7 +27,7 @@ def observe(code: ErrorCode, context: Context) -> str:
 
 
 def explain(envelope: Envelope, context: Context) -> Envelope:
-    """The envelope with its observation and the advice that fits the tool.
+    """The envelope with its observation, its details and the advice that fits the tool.
 
     One that is ok, or whose message is no longer the table's plain sentence (a stored answer's), stays as it is.
     """
@@ -46,6 +47,7 @@ def explain(envelope: Envelope, context: Context) -> Envelope:
         error,
         message=observe(error.code, context),
         retry_after_s=context.retry_after_s,
+        details={**error.details, **details(error.code, context)},
         next_action=error.next_action if advice is None else advice.next_action,
         retryable=error.retryable if advice is None else advice.retryable,
     )

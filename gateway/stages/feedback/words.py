@@ -57,7 +57,7 @@ def written(value: Any) -> str:
 
 def call(tool: str, arguments: Mapping[str, Any], *, hidden: Sequence[Any] = (), complete: bool = True) -> str:
     """`tool(name="value", …)`. A value that is, or holds, a hidden one is left out; so is what `complete` denies."""
-    shown = [f"{name}={_unless_hidden(value, hidden)}" for name, value in arguments.items()]
+    shown = [f"{name}={unless_hidden(value, hidden)}" for name, value in arguments.items()]
     if not complete:
         shown.append(ELLIPSIS)
     return f"{tool}({', '.join(shown)})"
@@ -80,8 +80,12 @@ def _leaves(value: Any) -> Iterable[Any]:
         yield value
 
 
-def _unless_hidden(value: Any, hidden: Sequence[Any]) -> str:
-    text = written(value)
-    if any(str(secret) in text or str(secret) in str(value) for secret in hidden):
-        return ELLIPSIS
-    return text
+def unless_hidden(value: Any, hidden: Sequence[Any]) -> str:
+    """A value as JSON; an ellipsis if it is, or holds, one of the hidden ones."""
+    return ELLIPSIS if holds_hidden(value, hidden) else written(value)
+
+
+def holds_hidden(value: Any, hidden: Sequence[Any]) -> bool:
+    """Whether one of the hidden values can be read in `value`."""
+    texts = (str(value), written(value))
+    return any(str(secret) in text for secret in hidden for text in texts)

@@ -1,0 +1,41 @@
+"""What the sentence says, once more as data, for a loop that branches and does not read."""
+
+from typing import Any, Final
+
+from gateway.contract.codes import ErrorCode, NextAction
+from gateway.stages.feedback.advice import Means, means, next_action
+from gateway.stages.feedback.context import Context, Suggestion
+from gateway.stages.feedback.words import hidden_values, holds_hidden
+
+_TELLS: Final = frozenset({NextAction.VERIFY, NextAction.USE_EXISTING_RESULT})
+
+
+def details(code: ErrorCode, context: Context) -> dict[str, Any]:
+    """`error.details` for `code`: members that have nothing to say are left out.
+
+    - `verify`: `{tool, arguments}` of the read that tells, where the advice is to ask it.
+    - `faults`: `[{path, keyword, names}]` of arguments.
+    - `state`, `differing`, `operation_id`: of the operation that a conflicting call met.
+    - `blocked_by`: `{tool, operation_id, hold}`.
+    """
+    found: dict[str, Any] = {}
+    if context.faults:
+        found["faults"] = [
+            {"path": list(fault.path), "keyword": fault.keyword, "names": list(fault.names)} for fault in context.faults
+        ]
+    if code is ErrorCode.IDEMPOTENCY_CONFLICT:
+        known = {"state": context.state, "operation_id": context.operation_id, "differing": list(context.differing)}
+        found |= {name: value for name, value in known.items() if value}
+    suggestion = context.verify if means(context) is Means.LOOKUP else None
+    if code is ErrorCode.BLOCKED_BY_UNKNOWN:
+        suggestion = context.blocker.verify if context.blocker else None
+        if context.blocker is not None:
+            blocker = context.blocker
+            found["blocked_by"] = {"tool": blocker.tool, "operation_id": blocker.operation_id, "hold": blocker.hold}
+    if suggestion is not None and next_action(code, context) in _TELLS and _may_be_told(suggestion, context):
+        found["verify"] = {"tool": suggestion.tool, "arguments": dict(suggestion.arguments)}
+    return found
+
+
+def _may_be_told(suggestion: Suggestion, context: Context) -> bool:
+    return not holds_hidden(dict(suggestion.arguments), hidden_values(context.arguments, context.sensitive))
