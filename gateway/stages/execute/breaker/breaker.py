@@ -16,13 +16,8 @@ from typing import Any, Final, assert_never
 
 from gateway.contract.codes import BreakerCount
 from gateway.manifest.policies import BreakerPolicy
+from gateway.stages.execute.breaker.open_time import open_for_s
 from gateway.stages.execute.breaker.window import Window, record, totals, trips
-
-OPEN_MAX_S: Final = 300.0
-"""`open_s` doubles with every failed probe up to here (or stays at `open_s` where that is longer)."""
-JITTER: Final = 0.1
-"""Share by which an open time varies, so that replicas and dependencies do not probe in step."""
-_DOUBLINGS = 30
 
 
 class State(StrEnum):
@@ -179,7 +174,7 @@ def permit(
         return refuse(breaker, Refusal.OPEN, until=breaker.open_until, now=now)
     if kind is Kind.PLAIN and safe_seen_at is not None and now < safe_seen_at + policy.open_s:
         return refuse(breaker, Refusal.AWAITING_SAFE_PROBE, until=safe_seen_at + policy.open_s, now=now)
-    return Permitted(breaker=_follow(breaker, Event.PROBE_LEASED, probe_until=now + lease_s), probe=True)
+    return Permitted(breaker=follow(breaker, Event.PROBE_LEASED, probe_until=now + lease_s), probe=True)
 
 
 def settle(
@@ -214,28 +209,6 @@ def settle(
             assert_never(breaker.state)
 
 
-def force(breaker: Breaker, to: State, *, reason: str, until: float, now: float) -> Breaker:
-    """An operator opens or closes the breaker until `until`; afterwards it goes on by itself from that state.
-
-    Raises:
-        KeyError: when `to` is neither OPEN nor CLOSED.
-    """
-    forced = Forced(to=to, reason=reason, until=until)
-    event = {State.OPEN: Event.FORCED_OPEN, State.CLOSED: Event.FORCED_CLOSED}[to]
-    if to is State.CLOSED:
-        return replace(_closed(breaker, event), forced=forced)
-    return _follow(
-        breaker, event, forced=forced, since=now if breaker.since is None else breaker.since, open_until=until, rounds=1
-    )
-
-
-def release(breaker: Breaker, *, now: float) -> Breaker:
-    """Take an operator's word back: a breaker that was forced open probes at once."""
-    if not is_forced(breaker, now=now):
-        return breaker
-    return replace(breaker, forced=None, generation=breaker.generation + 1, open_until=now)
-
-
 def is_forced(breaker: Breaker, *, now: float) -> bool:
     """Whether an operator's word is in force."""
     return breaker.forced is not None and now < breaker.forced.until
@@ -253,12 +226,6 @@ def refuse(breaker: Breaker, reason: Refusal, *, until: float, now: float) -> No
         last_code=breaker.last_code,
         forced=breaker.forced.reason if breaker.forced is not None and reason is Refusal.FORCED_OPEN else None,
     )
-
-
-def open_for_s(policy: BreakerPolicy, *, rounds: int, draw: float) -> float:
-    """Seconds that the breaker stays open for the `rounds`th time in one outage."""
-    doubled = policy.open_s * 2.0 ** min(rounds - 1, _DOUBLINGS)
-    return min(doubled, max(policy.open_s, OPEN_MAX_S)) * (1 - JITTER + 2 * JITTER * draw)
 
 
 def _settle_call(
@@ -279,7 +246,7 @@ def _settle_call(
     if not failed or is_forced(breaker, now=now) or not trips(window, policy, now=now):
         return breaker, window
     failures, calls = totals(window, policy, now=now)
-    opened = _follow(
+    opened = follow(
         breaker,
         Event.TRIPPED,
         since=now,
@@ -299,25 +266,31 @@ def _settle_probe(
 ) -> Breaker:
     match count:
         case BreakerCount.SUCCESS:
-            return _closed(breaker, Event.PROBE_SUCCEEDED)
+            return closed(breaker, Event.PROBE_SUCCEEDED)
         case BreakerCount.IGNORED:
-            return _follow(breaker, Event.PROBE_RETURNED)
+            return follow(breaker, Event.PROBE_RETURNED)
         case BreakerCount.FAILURE:
             counted = replace(breaker, failures=breaker.failures + 1, of=breaker.of + 1, last_code=code)
             if now < breaker.open_until:
                 # A look-up that went ahead of its time must not lengthen everybody's wait.
-                return _follow(counted, Event.PROBE_FAILED)
+                return follow(counted, Event.PROBE_FAILED)
             rounds = breaker.rounds + 1
             until = now + open_for_s(policy, rounds=rounds, draw=draw)
-            return _follow(counted, Event.PROBE_FAILED, rounds=rounds, open_until=until)
+            return follow(counted, Event.PROBE_FAILED, rounds=rounds, open_until=until)
         case _:
             assert_never(count)
 
 
-def _closed(breaker: Breaker, event: Event) -> Breaker:
+def closed(breaker: Breaker, event: Event) -> Breaker:
+    """A new generation with nothing held against the dependency."""
     return Breaker(state=TRANSITIONS[breaker.state][event], generation=breaker.generation + 1)
 
 
-def _follow(breaker: Breaker, event: Event, **changes: Any) -> Breaker:
+def follow(breaker: Breaker, event: Event, **changes: Any) -> Breaker:
+    """A new generation, in the state that the table names.
+
+    Raises:
+        KeyError: when the event cannot happen in this state.
+    """
     state = TRANSITIONS[breaker.state][event]
     return replace(breaker, state=state, generation=breaker.generation + 1, **changes)

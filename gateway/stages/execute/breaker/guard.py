@@ -15,14 +15,13 @@ from gateway.stages.execute.breaker.breaker import (
     NotPermitted,
     Refusal,
     State,
-    force,
     is_forced,
     permit,
     refuse,
-    release,
     settle,
 )
 from gateway.stages.execute.breaker.evidence import Evidence
+from gateway.stages.execute.breaker.override import force, release
 from gateway.stages.execute.breaker.ports import BreakerStore, BreakerStoreAway, Standing
 from gateway.stages.execute.breaker.window import Window
 
@@ -176,15 +175,22 @@ class Guard:
     async def _swap(self, scope: str, local: _Local, wanted: Breaker) -> bool:
         expected = wanted.generation - 1
         wanted = replace(wanted, mark=self._token())
+        standing = await self._written(scope, expected, wanted)
+        if standing is None or (standing != wanted and standing.generation <= expected):
+            # No answer, or one that knows less than this process: decided among its own callers, of whom
+            # whoever comes second finds another generation.
+            standing = wanted if local.breaker.generation == expected else local.breaker
+        self._adopt(scope, local, Standing(breaker=standing))
+        return standing == wanted
+
+    async def _written(self, scope: str, expected: int, wanted: Breaker) -> Breaker | None:
         try:
             standing = await self._store.swap(scope, expected, wanted)
             if standing.generation < expected:
                 standing = await self._store.swap(scope, standing.generation, wanted)
         except BreakerStoreAway:
-            # Decided among this process's own callers: whoever comes second finds another generation.
-            standing = wanted if local.breaker.generation == expected else local.breaker
-        self._adopt(scope, local, Standing(breaker=standing))
-        return standing == wanted
+            return None
+        return standing
 
     async def _throttle(self, scope: str, local: _Local, until: float) -> None:
         local.throttled_until = max(local.throttled_until, until)

@@ -61,6 +61,8 @@ async def test_slots_bound_what_runs(slots: int) -> None:
 
     assert isinstance(await waiter, MemorySlot)
     assert crowd.counts == Bulkhead(running=slots)
+    await crowd.clock.settle()
+    assert crowd.clock.sleeping == 0
 
 
 async def test_first_come_first_served() -> None:

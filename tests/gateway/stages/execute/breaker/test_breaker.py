@@ -8,8 +8,6 @@ import pytest
 from gateway.contract.codes import BreakerCount
 from gateway.manifest.policies import BreakerPolicy
 from gateway.stages.execute.breaker.breaker import (
-    JITTER,
-    OPEN_MAX_S,
     TRANSITIONS,
     Breaker,
     Event,
@@ -18,10 +16,7 @@ from gateway.stages.execute.breaker.breaker import (
     Permitted,
     Refusal,
     State,
-    force,
-    open_for_s,
     permit,
-    release,
     settle,
 )
 from gateway.stages.execute.breaker.window import Window
@@ -143,29 +138,6 @@ def test_a_returned_probe_lets_the_next_one_go_at_once() -> None:
     assert isinstance(ask(returned, now=170.0), Permitted)
 
 
-@pytest.mark.parametrize(
-    ("rounds", "draw", "seconds"),
-    [
-        (1, 0.5, 60.0),
-        (2, 0.5, 120.0),
-        (4, 0.5, OPEN_MAX_S),
-        (10_000, 0.5, OPEN_MAX_S),
-        (1, 0.0, 60.0 * (1 - JITTER)),
-        (1, 1.0, 60.0 * (1 + JITTER)),
-    ],
-)
-def test_the_open_time_doubles_to_a_cap_and_jitters(rounds: int, draw: float, seconds: float) -> None:
-    """60 s, 120 s, 240 s, then 300 s; a tenth more or less."""
-    assert open_for_s(POLICY, rounds=rounds, draw=draw) == pytest.approx(seconds)
-
-
-def test_an_open_time_above_the_cap_is_kept() -> None:
-    """A policy may ask for more than the cap; then nothing doubles."""
-    patient = replace(POLICY, open_s=900.0)
-
-    assert open_for_s(patient, rounds=3, draw=0.5) == 900.0
-
-
 def test_a_plain_write_is_no_probe_while_reads_arrive() -> None:
     """Reads arrive, so one of them will probe; the write is told when it may."""
     refused = ask(OPEN, now=160.0, kind=Kind.PLAIN, safe_seen_at=130.0)
@@ -232,55 +204,3 @@ def test_nothing_changed_is_the_same_object() -> None:
 
     assert tell(healthy, BreakerCount.SUCCESS, now=1.0)[0] is healthy
     assert tell(healthy, BreakerCount.IGNORED, now=1.0, window=window) == (healthy, window)
-
-
-def test_an_operator_opens_it() -> None:
-    """While forced open nothing goes, not even a look-up, and the reason is told; then a probe is due."""
-    forced = force(Breaker(), State.OPEN, reason="bank holiday", until=200.0, now=100.0)
-
-    refused = ask(forced, now=150.0, kind=Kind.LOOKUP)
-
-    assert isinstance(refused, NotPermitted)
-    assert (refused.reason, refused.retry_after_s, refused.forced) == (Refusal.FORCED_OPEN, 50.0, "bank holiday")
-    assert refused.down_for_s == 50.0
-    lapsed = ask(forced, now=200.0)
-    assert isinstance(lapsed, Permitted)
-    assert lapsed.probe
-
-
-@pytest.mark.parametrize("before", [OPEN, PROBING, Breaker()])
-def test_an_operator_closes_it(before: Breaker) -> None:
-    """While forced closed everything goes and no failure opens it; afterwards failures count as ever."""
-    breaker, window = force(before, State.CLOSED, reason="they are back", until=300.0, now=200.0), Window()
-    for _ in range(5):
-        assert isinstance(ask(breaker, now=250.0, kind=Kind.PLAIN), Permitted)
-        breaker, window = tell(breaker, BreakerCount.FAILURE, now=250.0, window=window)
-    assert breaker.state is State.CLOSED
-
-    breaker, _ = tell(breaker, BreakerCount.FAILURE, now=300.0, window=window)
-
-    assert breaker.state is State.OPEN
-
-
-def test_results_from_before_an_operators_word_are_old_news() -> None:
-    """A probe that was out when an operator closed the breaker does not open it again."""
-    forced = force(PROBING, State.CLOSED, reason="they are back", until=300.0, now=170.0)
-
-    assert tell(forced, BreakerCount.FAILURE, now=171.0, generation=PROBING.generation)[0] is forced
-
-
-def test_an_operators_word_can_be_taken_back() -> None:
-    """A breaker that was forced open probes at once; one that was not forced stays as it is."""
-    forced = force(Breaker(), State.OPEN, reason="bank holiday", until=900.0, now=100.0)
-
-    released = release(forced, now=200.0)
-
-    assert isinstance(ask(released, now=200.0), Permitted)
-    assert release(released, now=200.0) is released
-    assert release(OPEN, now=100.0) is OPEN
-
-
-def test_half_open_cannot_be_forced() -> None:
-    """An operator opens or closes; a probe is the machine's own."""
-    with pytest.raises(KeyError):
-        force(OPEN, State.HALF_OPEN, reason="-", until=1.0, now=0.0)
