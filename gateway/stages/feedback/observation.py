@@ -8,10 +8,10 @@ answer.
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from gateway.contract.codes import FACTS, ErrorCode
-from gateway.contract.envelope import Envelope
+from gateway.contract.envelope import Envelope, Meta, ToolError
 from gateway.stages.feedback.advice import advise
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.details import details
@@ -21,9 +21,9 @@ from gateway.stages.feedback.sentences import SENTENCES
 
 def observe(code: ErrorCode, context: Context) -> str:
     """The message for `code`. Never raises for a missing fact: it then says less."""
-    if context.retry_after_s is None:
+    if context.retry_after_s is None and FACTS[code].retry_after_s is not None:
         context = replace(context, retry_after_s=FACTS[code].retry_after_s)
-    return "".join(piece if isinstance(piece, str) else piece(context) for piece in _COMPILED[code])
+    return "".join([piece if isinstance(piece, str) else piece(context) for piece in _COMPILED[code]])
 
 
 def explain(envelope: Envelope, context: Context) -> Envelope:
@@ -34,24 +34,34 @@ def explain(envelope: Envelope, context: Context) -> Envelope:
     error = envelope.error
     if error is None or error.message != FACTS[error.code].sentence:
         return envelope
-    context = replace(
-        context,
-        status=context.status if context.status is not None else error.details.get("status"),
-        attempts=context.attempts or envelope.meta.attempts,
-        retry_after_s=context.retry_after_s if context.retry_after_s is not None else error.retry_after_s,
-        operation_id=context.operation_id or envelope.meta.operation_id,
-        reason=context.reason or error.details.get("why"),
-    )
+    context = _completed(context, error, envelope.meta)
     advice = advise(error.code, context)
-    told = replace(
-        error,
+    told = ToolError(
+        code=error.code,
         message=observe(error.code, context),
-        retry_after_s=context.retry_after_s,
-        details={**error.details, **details(error.code, context)},
-        next_action=error.next_action if advice is None else advice.next_action,
+        outcome=error.outcome,
         retryable=error.retryable if advice is None else advice.retryable,
+        retry_after_s=context.retry_after_s,
+        next_action=error.next_action if advice is None else advice.next_action,
+        details={**error.details, **details(error.code, context)},
     )
-    return replace(envelope, error=told)
+    return Envelope(ok=False, data=None, error=told, meta=envelope.meta)
+
+
+def _completed(context: Context, error: ToolError, meta: Meta) -> Context:
+    """The context with what the envelope knows and the context does not."""
+    told: dict[str, Any] = {
+        "status": error.details.get("status"),
+        "reason": error.details.get("why"),
+        "retry_after_s": error.retry_after_s,
+        "attempts": meta.attempts,
+        "operation_id": meta.operation_id,
+    }
+    missing = {name: value for name, value in told.items() if value and not getattr(context, name)}
+    # A wait of nothing is a wait.
+    if context.retry_after_s is not None:
+        missing.pop("retry_after_s", None)
+    return replace(context, **missing) if missing else context
 
 
 def _compile(template: str) -> tuple[str | Callable[[Context], str], ...]:
