@@ -1,12 +1,13 @@
 """OnceGate behind the seam: real processes on one SQLite file, spoken to over HTTP."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.scenarios.burst import ask, from_processes
 from bench.scenarios.target import Call, Kind, Setting, Told
-from gateway.demo.gateway_process import create_key, start_gateway
+from gateway.demo.gateway_process import COMMAND, create_key, start_gateway
 from gateway.demo.processes import Child
 
 MANIFESTS = Path(__file__).parent / "manifests"
@@ -16,9 +17,11 @@ CODES = {"idempotency_conflict": Kind.CONFLICT, "idempotency_in_progress": Kind.
 
 
 class OnceGate:
-    """One or several gateway processes on one store."""
+    """One or several gateway processes on one store. `command` is what `serve` is given to, `host` where it listens."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, command: Sequence[str] = COMMAND, host: str = "127.0.0.1") -> None:
+        self._command = command
+        self._host = host
         self._processes: list[Child] = []
         self._setting: Setting | None = None
         self._headers: dict[str, str] = {}
@@ -41,6 +44,8 @@ class OnceGate:
             provider_url=self._setting.provider_url,
             name=f"gateway-{number}",
             options=self._setting.options,
+            command=self._command,
+            host=self._host,
         )
 
     async def call(self, call: Call, *, process: int = 0) -> Told:

@@ -32,17 +32,24 @@ async def create_key(keys: Path, *, subject: str, tenant: str, permissions: Sequ
 
 
 async def start_gateway(
-    folder: Path, *, manifests: Path, provider_url: str, name: str = "gateway", options: Mapping[str, str] | None = None
+    folder: Path,
+    *,
+    manifests: Path,
+    provider_url: str,
+    name: str = "gateway",
+    options: Mapping[str, str] | None = None,
+    command: Sequence[str] = COMMAND,
+    host: str = "127.0.0.1",
 ) -> Child:
     """Start `oncegate serve` on a free port and wait until it listens.
 
     Its store, its keys and its log are files in `folder`; `options` are settings by their environment names.
     Raises NotStartedError.
     """
-    command = [
-        *COMMAND, "serve", "--manifests", str(manifests), "--store", f"sqlite:///{folder / 'store.sqlite'}",
-        "--keys", str(folder / "keys.json"), "--host", "127.0.0.1", "--port", "0",
+    serve = [
+        *command, "serve", "--manifests", str(manifests), "--store", f"sqlite:///{folder / 'store.sqlite'}",
+        "--keys", str(folder / "keys.json"), "--host", host, "--port", "0",
         "--allow-private", urlsplit(provider_url).netloc,
     ]  # fmt: skip
     environment = {"PAYMENTS_URL": provider_url, "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL", **(options or {})}
-    return await Child.start(command, log=folder / f"{name}.log", environment=environment)
+    return await Child.start(serve, log=folder / f"{name}.log", environment=environment)

@@ -1,0 +1,111 @@
+"""OnceGate with one protection taken out, so that a reader sees the scenarios bite.
+
+`python -m bench.scenarios.unsafe NAME serve …` is the gateway with one of its parts replaced, in its own process.
+The product has no switch for this; each function here exchanges the part that carries the protection.
+"""
+
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench.scenarios.oncegate import OnceGate
+from gateway.adapters.http_tool import connection
+from gateway.manifest import arguments, lookups
+from gateway.manifest.tool import Lookup
+from gateway.pipeline import reconciling, sending
+from gateway.stages.execute.attempt.classify import classify
+from gateway.stages.execute.attempt.exchange import Exchange, Fault
+from gateway.stages.execute.attempt.outcome import NotSent, Outcome
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.table import TRANSITIONS, Cell, Event
+
+BROKEN = frozenset({Fault.DISCONNECTED, Fault.RESET, Fault.MALFORMED})
+
+
+def _put(owner: Any, name: str, part: Any) -> None:
+    """Exchange one part; a part that has moved is an error, or the control would show nothing."""
+    if not hasattr(owner, name):
+        raise AttributeError(f"{owner!r} has no {name} any more: the control must follow it")
+    setattr(owner, name, part)
+
+
+def look_up_trusted_at_once() -> None:
+    """The first look-up that finds nothing is believed, whenever it is asked."""
+
+    def lenient(**fields: Any) -> Lookup:
+        return Lookup(**{**fields, "settle_after_s": 0.0, "confirm": 1, "confirm_every_s": 0.0})
+
+    _put(lookups, "Lookup", lenient)
+
+
+def look_up_without_baseline() -> None:
+    """Whatever in the list looks like ours is ours: nobody looked before the first send."""
+
+    async def blank(*_: Any, **__: Any) -> tuple[()]:
+        return ()
+
+    _put(reconciling.Looker, "baseline", blank)
+
+
+def lease_expiry_frees() -> None:
+    """An owner whose lease is dead has done nothing: the next caller may."""
+    row: Mapping[Event, Cell] = TRANSITIONS[State.SENT]
+    assert isinstance(row, dict)
+    row[Event.OWNER_DIED] = Cell(State.FREE)
+
+
+def classified_by_exception() -> None:
+    """A connection error is a connection error: nothing was delivered, try again."""
+
+    def by_class(exchange: Exchange, *given: Any, **more: Any) -> Outcome:
+        if exchange.fault in BROKEN and exchange.answer is None:
+            return NotSent(code="connect_failed", retryable=True)
+        return classify(exchange, *given, **more)
+
+    _put(sending, "classify", by_class)
+
+
+def key_from_raw_arguments() -> None:
+    """Identity is what the caller typed."""
+    _put(arguments, "normalise", lambda text, _names: text)
+
+
+def no_hold() -> None:
+    """An operation in doubt holds nothing."""
+    _put(Record, "standing_holds", lambda _record: ())
+
+
+def no_linger() -> None:
+    """The kernel goes on sending what a dead process has written."""
+    _put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
+
+
+PROTECTIONS: Mapping[str, Callable[[], None]] = {
+    "look-up-trusted-at-once": look_up_trusted_at_once,
+    "look-up-without-baseline": look_up_without_baseline,
+    "lease-expiry-frees": lease_expiry_frees,
+    "classified-by-exception": classified_by_exception,
+    "key-from-raw-arguments": key_from_raw_arguments,
+    "no-hold": no_hold,
+    "no-linger": no_linger,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Makes gateways that lack one protection."""
+
+    protection: str
+
+    def __call__(self) -> OnceGate:
+        """A gateway that is not started yet."""
+        return OnceGate(command=(sys.executable, "-m", "bench.scenarios.unsafe", self.protection))
+
+
+if __name__ == "__main__":
+    from gateway.cli import main
+
+    PROTECTIONS[sys.argv.pop(1)]()
+    main()
