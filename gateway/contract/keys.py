@@ -10,7 +10,7 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from gateway.contract.canonical import canonical
 
@@ -119,10 +119,13 @@ def action_hash(action: Action) -> str:
     return "sha256:" + hashlib.sha256(canonical(document)).hexdigest()
 
 
-def downstream_key(key: str, *, key_format: Literal["raw", "quoted", "uuid"], max_length: int) -> str:
+def downstream_key(key: str, *, key_format: str, max_length: int) -> str:
     """An operation key as the downstream stores and compares it. Quotes are not part of it: see `quoted_key`.
 
-    Raw and quoted keys are cut to `max_length`; a UUID is version 8 (RFC 9562) made from the key's own bits.
+    Args:
+        key: the operation key.
+        key_format: `raw`, `quoted` or `uuid`, as `downstream_key.format` of the manifest.
+        max_length: raw and quoted keys are cut to so many characters.
 
     Raises:
         ValueError: `max_length` leaves less than 128 bits, or less than a UUID needs.
@@ -130,9 +133,8 @@ def downstream_key(key: str, *, key_format: Literal["raw", "quoted", "uuid"], ma
     if key_format == "uuid":
         if max_length < _UUID_LENGTH:
             raise ValueError(f"a UUID needs {_UUID_LENGTH} characters and max_length is {max_length}")
-        bits = int.from_bytes(base64.urlsafe_b64decode(key + "=")[:16])
-        bits = bits & ~(0xF000 << 64) & ~(0xC000 << 48) | 0x8000 << 64 | 0x8000 << 48
-        return str(uuid.UUID(int=bits))
+        # Version bits of a random UUID, because some providers check for them; the value follows from the key.
+        return str(uuid.UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))
     if max_length < MIN_KEY_LENGTH:
         raise ValueError(f"max_length is {max_length} and a key needs {MIN_KEY_LENGTH} characters to stay unique")
     return key[:max_length]

@@ -4,14 +4,13 @@ The host comes from the manifest and the operator's environment alone; no value 
 or climb in a path.
 """
 
-import hashlib
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
+from gateway.contract.keys import downstream_key, quoted_key
 from gateway.manifest.placeholders import ABSENT, CallValues, Piece, Reference, RenderError, join, parse, text_of
 from gateway.manifest.policies import DownstreamKey, KeyFormat, KeyPlace
 from gateway.manifest.urls import QueryTemplate, UrlTemplate
@@ -147,10 +146,7 @@ class RequestTemplate:
         key = self.downstream_key
         if key is None:
             return operation_key
-        if key.format is KeyFormat.UUID:
-            # Version bits of a random UUID, because some providers check for them; the value follows from the key.
-            return str(uuid.UUID(bytes=hashlib.sha256(operation_key.encode()).digest()[:16], version=4))
-        return operation_key[: key.max_length]
+        return downstream_key(operation_key, key_format=key.format, max_length=key.max_length)
 
     def render(self, values: CallValues) -> RenderedRequest:
         """The request for one call.
@@ -163,7 +159,7 @@ class RequestTemplate:
         headers = [(header.name, text) for header in self.headers if (text := header.render(values)) is not None]
         body = None if self.body is None else self.body.render(values)
         if key is not None and key.in_ is KeyPlace.HEADER:
-            headers.append((key.name, f'"{values.key}"' if key.format is KeyFormat.QUOTED else values.key))
+            headers.append((key.name, quoted_key(values.key) if key.format is KeyFormat.QUOTED else values.key))
         elif key is not None and key.in_ is KeyPlace.QUERY:
             query = (*query, (key.name, values.key))
         elif key is not None:
