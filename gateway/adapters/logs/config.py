@@ -7,7 +7,7 @@ _SILENT: Final = logging.CRITICAL + 1
 
 
 def logging_config(level: str = "INFO") -> dict[str, Any]:
-    """For `logging.config.dictConfig` and for uvicorn's `log_config`.
+    """For `logging.config.dictConfig` and for uvicorn's `log_config`. `level` in any case.
 
     There is no access log: its lines hold paths and query strings, and every call leaves an execution row.
     """
@@ -18,7 +18,7 @@ def logging_config(level: str = "INFO") -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": "gateway.adapters.logs.json_lines.JsonFormatter"}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json", "stream": "ext://sys.stderr"}},
-        "root": {"handlers": ["stderr"], "level": level},
+        "root": {"handlers": ["stderr"], "level": level.upper()},
         "loggers": {"uvicorn": through, "uvicorn.error": through, "uvicorn.access": quiet, "uvicorn.asgi": quiet},
     }
 
