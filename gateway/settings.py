@@ -1,25 +1,18 @@
-"""How one process is set up, read once: flag over environment over `oncegate.yaml` over default.
+"""How one process is set up: one frozen value, read once (`gateway.cli.loading`) and handed on in parts.
 
-The descriptions here are the documentation: `oncegate config docs` writes `docs/settings.md` from them.
+The descriptions here are the documentation: `oncegate config docs` prints `docs/settings.md` from them.
 """
 
-import difflib
-import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
-
-CONFIG_FILE: Final = "oncegate.yaml"
-CONFIG_VARIABLE: Final = "ONCEGATE_CONFIG"
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 _PREFIX: Final = "ONCEGATE_"
 _RENAMED: Final = {"allow_private": "ONCEGATE_EGRESS_ALLOW_PRIVATE"}
-_SECRETS: Final = {"seal_key": "seal_key_env", "argument_hash_key": "argument_hash_key_env"}
+SECRETS: Final = {"seal_key": "seal_key_env", "argument_hash_key": "argument_hash_key_env"}
 """Secret field -> the field that names the environment variable it is read from."""
 
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -159,9 +152,15 @@ class Settings(BaseModel):
         ge=60,
         description="How long arguments and results of settled operations are kept where the manifest says nothing; a tombstone stays.",
     )
+    rows_retention_s: Seconds | None = Field(
+        None, ge=60, description="Execution rows older than this are deleted. Unset: they are kept."
+    )
     rows: Literal["grouped", "sync"] = Field(
         "grouped",
         description="When the execution row of a read is durable: within 50 ms together with others, or before the answer. Rows of writes are always durable first.",
+    )
+    accept_host: bool = Field(
+        False, description="Take over a store file that another machine used, once it does not any more."
     )
     allow_volatile: bool = Field(
         False,
@@ -186,8 +185,11 @@ class Settings(BaseModel):
     otlp_endpoint: str | None = Field(
         None,
         pattern=r"^https?://.+",
-        description="Base URL of an OTLP/HTTP collector for spans and metrics. Unset: nothing is exported.",
+        description="Base URL of an OTLP/HTTP collector for spans and metrics. Unset: the `OTEL_EXPORTER_OTLP_*` variables decide; without them nothing is exported.",
     )
+    metric_interval_s: Seconds = Field(60.0, ge=1, le=3600, description="Time between two exports of metrics.")
+    sample_ratio: float = Field(1.0, ge=0, le=1, description="Share of the traces beginning here that are recorded.")
+    server_spans: bool = Field(False, description="Record a span for each HTTP request, around the one for its call.")
     inbound_trace: Literal["parent", "link", "ignore"] = Field(
         "parent", description="What a caller's `traceparent` is to our span."
     )
@@ -198,15 +200,9 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe log records that are written."
     )
-    log_format: Literal["json", "text"] = Field("json", description="Log lines for machines or for people.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """The settings, and by name where each value came from: a flag, a variable, the file, or `default`."""
-
-    settings: Settings
-    sources: Mapping[str, str]
+    log_calls: Literal["all", "problems", "none"] = Field(
+        "problems", description="Which calls leave a log line; each leaves an execution row, whatever this says."
+    )
 
 
 def variable_of(name: str) -> str:
@@ -221,76 +217,4 @@ def flag_of(name: str) -> str:
 
 def is_secret(name: str) -> bool:
     """Whether a setting is read from the environment only, and never shown."""
-    return name in _SECRETS
-
-
-def load(flags: Mapping[str, Any], environ: Mapping[str, str], config: Path | None = None) -> Loaded:
-    """Settings of one process. Flags that are None were not given.
-
-    Raises:
-        SettingsError: a value cannot be used, a name is unknown, or the file cannot be read.
-    """
-    values: dict[str, Any] = {}
-    sources: dict[str, str] = {}
-
-    def take(name: str, value: Any, source: str) -> None:
-        values[name], sources[name] = value, source
-
-    path = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
-    for name, value in _read_file(path).items():
-        take(name, value, str(path or CONFIG_FILE))
-    for name in Settings.model_fields:
-        given = environ.get(variable_of(name))
-        # Kubernetes puts tcp://… into ONCEGATE_PORT when a service is called oncegate.
-        if given is not None and not is_secret(name) and not (name == "port" and given.startswith("tcp://")):
-            take(name, given, variable_of(name))
-    for name, value in flags.items():
-        if value is not None:
-            take(name, value, flag_of(name))
-    for name, naming in _SECRETS.items():
-        variable = values.get(naming, Settings.model_fields[naming].default)
-        if isinstance(variable, str) and variable in environ:
-            take(name, environ[variable], variable)
-    try:
-        settings = Settings.model_validate(values)
-    except ValidationError as invalid:
-        raise SettingsError(_sentence(invalid, sources)) from None
-    return Loaded(settings=settings, sources={name: sources.get(name, "default") for name in Settings.model_fields})
-
-
-def process_environment() -> Mapping[str, str]:
-    """The environment of this process: the one place where it is read."""
-    return os.environ
-
-
-def _sentence(invalid: ValidationError, sources: Mapping[str, str]) -> str:
-    error = invalid.errors(include_url=False, include_input=False)[0]
-    name = str(error["loc"][0])
-    return f"{sources.get(name, name)}: {error['msg'].removeprefix('Value error, ')}."
-
-
-def _read_file(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        path = Path(CONFIG_FILE)
-        if not path.exists():
-            return {}
-    try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        document = {} if node is None else yaml.CSafeLoader("").construct_document(node)
-    except (OSError, UnicodeDecodeError) as unreadable:
-        raise SettingsError(f"{path} cannot be read: {unreadable}.") from None
-    except yaml.YAMLError as malformed:
-        raise SettingsError(f"{path} is not YAML: {' '.join(str(malformed).split())}.") from None
-    if not isinstance(document, dict):
-        raise SettingsError(f"{path}: the file must hold settings as `name: value`.")
-    if node is not None and len(node.value) != len(document):
-        raise SettingsError(f"{path}: a setting is given twice.")
-    for name in document:
-        if name not in Settings.model_fields:
-            near = difflib.get_close_matches(str(name), Settings.model_fields, n=1)
-            raise SettingsError(f"{path}: there is no setting {name}{f'; did you mean {near[0]}?' if near else '.'}")
-        if is_secret(name):
-            raise SettingsError(
-                f"{path}: {name} is a secret and comes from the environment, not from a file that is copied around."
-            )
-    return document
+    return name in SECRETS

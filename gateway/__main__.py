@@ -1,0 +1,5 @@
+"""`python -m gateway` is `oncegate`."""
+
+from gateway.cli.group import main
+
+main()

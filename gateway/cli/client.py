@@ -1,0 +1,121 @@
+"""Client commands: one request to a gateway, its envelope, and what the exit code makes of it."""
+
+import functools
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import click
+import httpx
+
+from gateway.cli.exits import Exit, Failure
+from gateway.cli.output import print_json
+from gateway.contract.codes import CallOutcome
+from gateway.contract.envelope import Envelope, parse_envelope
+
+_DEFAULT_URL: Final = "http://127.0.0.1:8080"
+_OUTCOME_EXITS: Final = {
+    CallOutcome.NOT_EXECUTED: Exit.NO,
+    CallOutcome.UNKNOWN: Exit.UNKNOWN,
+    CallOutcome.EXECUTED: Exit.EXECUTED,
+}
+_KEY: Final = re.compile(r"[!-~]{1,4096}", re.ASCII)
+_NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """Where the gateway is, and who asks."""
+
+    url: str
+    key: str
+    timeout_s: float
+
+    def ask(self, method: str, path: str, *, body: Any = None, **extra: Mapping[str, str]) -> Envelope:
+        """The envelope of one request. `extra` is `headers` or `params`.
+
+        Raises:
+            Failure: UNREACHABLE when nothing was sent, UNKNOWN when no answer came, UNREACHABLE when what answered is no gateway.
+        """
+        response = self.fetch(method, path, body=body, **extra)
+        try:
+            return parse_envelope(response.json())
+        except (ValueError, TypeError):
+            raise Failure(
+                f"{self.url} answered {response.status_code} and not as a gateway does; is ONCEGATE_URL right?",
+                Exit.UNREACHABLE,
+            ) from None
+
+    def fetch(self, method: str, path: str, *, body: Any = None, **extra: Mapping[str, str]) -> httpx.Response:
+        """The bare answer of one request; raises as `ask`."""
+        headers = {"authorization": f"Bearer {self.key}", **extra.get("headers", {})}
+        try:
+            with httpx.Client(base_url=self.url, timeout=self.timeout_s, trust_env=False) as client:
+                return client.request(method, path, json=body, headers=headers, params=extra.get("params"))
+        except _NEVER_SENT as error:
+            raise Failure(f"no gateway answers at {self.url}: {str(error) or 'timed out'}.", Exit.UNREACHABLE) from None
+        except httpx.HTTPError as error:
+            changes = method != "GET"
+            raise Failure(
+                f"the gateway at {self.url} took the request and did not answer ({type(error).__name__})."
+                + (
+                    " It MAY have been carried out. Make the same call again: it is the same operation."
+                    if changes
+                    else ""
+                ),
+                Exit.UNKNOWN if changes else Exit.UNREACHABLE,
+            ) from None
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--timeout",
+        "timeout_s",
+        type=click.FloatRange(min=0.1),
+        default=60.0,
+        show_default=True,
+        help="Seconds to wait for the answer.",
+    ),
+    click.option("--key-file", type=click.File(), help="File with the API key.  [else: env var ONCEGATE_KEY]"),
+    click.option(
+        "--url", envvar="ONCEGATE_URL", default=_DEFAULT_URL, show_default=True, show_envvar=True, help="The gateway."
+    ),
+)
+
+
+def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
+    """`--url`, `--key-file` and `--timeout`, which the command gets as `gateway`."""
+
+    @functools.wraps(command)
+    def wrapped(*, url: str, key_file: IO[str] | None, timeout_s: float, **rest: Any) -> None:
+        # No option takes the key itself: a command line is seen by every process of the machine.
+        key = os.environ.get("ONCEGATE_KEY", "") if key_file is None else key_file.read()
+        if not _KEY.fullmatch(key.strip()):
+            raise Failure("an API key is needed: set ONCEGATE_KEY, or name a file with --key-file.", Exit.USAGE)
+        command(gateway=Gateway(url=url, key=key.strip(), timeout_s=timeout_s), **rest)
+
+    with_options: Callable[..., None] = wrapped
+    for option in _OPTIONS:
+        with_options = option(with_options)
+    return with_options
+
+
+def finish(envelope: Envelope, *, as_json: bool, show: Callable[[Any], None]) -> None:
+    """Print the envelope, or its data with `show`; end with the code its outcome has.
+
+    Raises:
+        Failure: when it is not ok and a sentence is to be printed.
+        click.exceptions.Exit: when it is not ok and JSON was printed.
+    """
+    if as_json:
+        print_json(envelope.to_dict())
+    if envelope.error is None:
+        if not as_json:
+            show(envelope.data)
+        return
+    code = _OUTCOME_EXITS[envelope.error.outcome]
+    if as_json:
+        raise click.exceptions.Exit(code)
+    raise Failure(f"{envelope.error.code.value}: {envelope.error.message}", code)

@@ -1,0 +1,42 @@
+"""What an exit code of `oncegate` means, so that scripts need not read sentences."""
+
+from enum import IntEnum
+from typing import IO, Any, Final
+
+import click
+
+
+class Exit(IntEnum):
+    """A script may make a call again after `NO` and `UNREACHABLE`, and only look after the others."""
+
+    OK = 0
+    NO = 1
+    """The answer is no: refused, not ready, complaints. Nothing was executed."""
+    USAGE = 2
+    """The command line or the configuration cannot be used."""
+    UNREACHABLE = 3
+    """No gateway answered, and nothing was sent to it."""
+    UNKNOWN = 4
+    """The outcome is unknown: it may have been carried out."""
+    EXECUTED = 5
+    """It was carried out, but its result is not in hand."""
+    FAULT = 70
+    """A fault of this program (EX_SOFTWARE of sysexits.h)."""
+
+
+EXIT_HELP: Final = (
+    "Exit codes: 0 ok, 1 the answer is no, 2 usage or configuration, 3 gateway unreachable, "
+    "4 outcome unknown, 5 executed but its result is not in hand."
+)
+
+
+class Failure(click.ClickException):
+    """Ends a command with one sentence on standard error, and a code."""
+
+    def __init__(self, message: str, exit_code: Exit) -> None:
+        super().__init__(message)
+        self.exit_code = int(exit_code)  # type: ignore[misc]  # click reads it from the instance
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        # click leaves the colours out where nobody sees them.
+        click.echo(click.style("error: ", fg="red", bold=True) + self.format_message(), file=file, err=file is None)

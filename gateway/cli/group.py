@@ -1,0 +1,76 @@
+"""The table of commands, and the one place where an error becomes a sentence and an exit code."""
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from gateway.cli.exits import EXIT_HELP, Exit, Failure
+
+# Name -> the module that has it as `command`, and its line in `oncegate --help`.
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "demo": ("gateway.cli.demo", "The refund incident, without and with OnceGate."),
+    "serve": ("gateway.cli.serve", "Run the gateway."),
+    "check": ("gateway.cli.check", "Explain what is wrong with tool manifests, and how to mend it."),
+    "schema": ("gateway.cli.schema", "Print the JSON Schema of manifests, or the OpenAPI document."),
+    "tools": ("gateway.cli.tools", "List the tools a key may use, or show one."),
+    "call": ("gateway.cli.call", "Call a tool through a gateway."),
+    "prepare": ("gateway.cli.prepare", "Validate and authorise a call; execute nothing."),
+    "operations": ("gateway.cli.operations", "List, show, reconcile, settle and forget operations."),
+    "executions": ("gateway.cli.executions", "One row for every answer the gateway gave."),
+    "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),
+    "config": ("gateway.cli.config", "Show the settings in force and where each comes from."),
+    "completion": ("gateway.cli.completion", "Print the completion script for a shell."),
+    "version": ("gateway.cli.version", "Print the version."),
+}
+_PROGRAM: Final = "oncegate"
+
+
+class LazyGroup(click.Group):
+    """Knows its commands' names and lines; imports a command when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command = importlib.import_module(entry[0]).command
+        assert isinstance(command, click.Command)  # noqa: S101 - the table's own promise, held by a test
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup, epilog=EXIT_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+def oncegate() -> None:
+    """A gateway between agents and their tools: each action once, and never a claim about what nobody knows.
+
+    \b
+    oncegate demo                              see it work
+    oncegate check tool_manifests              are these manifests safe?
+    oncegate serve --manifests tool_manifests  run it
+    oncegate call lookup_order order_id=ORD-1  use it (ONCEGATE_URL, ONCEGATE_KEY)
+    """  # noqa: D301 - click's mark for lines that stay lines
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command line and exit with its code; see `gateway.cli.exits`."""
+    try:
+        oncegate.main(args=arguments, prog_name=_PROGRAM)
+    except Exception as error:
+        if os.environ.get("ONCEGATE_DEBUG"):
+            raise
+        failure = Failure(
+            f"{type(error).__name__}: {error} (a fault of oncegate; ONCEGATE_DEBUG=1 shows where)", Exit.FAULT
+        )
+        failure.show()
+        sys.exit(failure.exit_code)

@@ -1,0 +1,91 @@
+"""Where settings come from: flag over environment over `oncegate.yaml` over default."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import ValidationError
+
+from gateway.settings import SECRETS, Settings, SettingsError, flag_of, is_secret, variable_of
+
+CONFIG_FILE: Final = "oncegate.yaml"
+CONFIG_VARIABLE: Final = "ONCEGATE_CONFIG"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """The settings, and by name where each value came from: a flag, a variable, the file, or `default`."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+
+
+def load(flags: Mapping[str, Any], environ: Mapping[str, str], config: Path | None = None) -> Loaded:
+    """Settings of one process. Flags that are None were not given.
+
+    Raises:
+        SettingsError: a value cannot be used, a name is unknown, or the file cannot be read.
+    """
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+
+    def take(name: str, value: Any, source: str) -> None:
+        values[name], sources[name] = value, source
+
+    path = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    for name, value in _read_file(path).items():
+        take(name, value, str(path or CONFIG_FILE))
+    for name in Settings.model_fields:
+        given = environ.get(variable_of(name))
+        # Kubernetes puts tcp://… into ONCEGATE_PORT when a service is called oncegate.
+        if given is not None and not is_secret(name) and not (name == "port" and given.startswith("tcp://")):
+            take(name, given, variable_of(name))
+    for name, value in flags.items():
+        if value is not None:
+            take(name, value, flag_of(name))
+    for name, naming in SECRETS.items():
+        variable = values.get(naming, Settings.model_fields[naming].default)
+        if isinstance(variable, str) and variable in environ:
+            take(name, environ[variable], variable)
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as invalid:
+        raise SettingsError(_sentence(invalid, sources)) from None
+    return Loaded(settings=settings, sources={name: sources.get(name, "default") for name in Settings.model_fields})
+
+
+def _sentence(invalid: ValidationError, sources: Mapping[str, str]) -> str:
+    error = invalid.errors(include_url=False, include_input=False)[0]
+    name = str(error["loc"][0])
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{sources.get(name, name)} cannot be used: {message}. {name}: {Settings.model_fields[name].description}"
+
+
+def _read_file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        path = Path(CONFIG_FILE)
+        if not path.exists():
+            return {}
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        document = {} if node is None else yaml.CSafeLoader("").construct_document(node)
+    except (OSError, UnicodeDecodeError) as unreadable:
+        raise SettingsError(f"{path} cannot be read: {unreadable}.") from None
+    except yaml.YAMLError as malformed:
+        raise SettingsError(f"{path} is not YAML: {' '.join(str(malformed).split())}.") from None
+    if not isinstance(document, dict):
+        raise SettingsError(f"{path}: the file must hold settings as `name: value`.")
+    if node is not None and len(node.value) != len(document):
+        raise SettingsError(f"{path}: a setting is given twice.")
+    for name in document:
+        if name not in Settings.model_fields:
+            near = difflib.get_close_matches(str(name), Settings.model_fields, n=1)
+            raise SettingsError(f"{path}: there is no setting {name}{f'; did you mean {near[0]}?' if near else '.'}")
+        if is_secret(name):
+            raise SettingsError(
+                f"{path}: {name} is a secret and comes from the environment, not from a file that is copied around."
+            )
+    return document

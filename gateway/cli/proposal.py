@@ -1,0 +1,111 @@
+"""What `call` and `prepare` share: arguments from words, the body, the headers."""
+
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import click
+
+from gateway.cli.exits import Exit, Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """One call as it was typed."""
+
+    tool: str
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+
+_OPTIONS: Final = (
+    click.option("--wait-ms", type=click.IntRange(min=1), help="How long the gateway may take (X-Request-Timeout-Ms)."),
+    click.option("--store-epoch", help="meta.store_epoch of an earlier answer."),
+    click.option(
+        "--attempt", type=click.IntRange(min=1), help="Which send of this call it is, when earlier ones proved nothing."
+    ),
+    click.option("--idempotency-key", help="Your own name for the operation; the same for every attempt."),
+    click.option("--step", type=click.IntRange(min=0), help="Step of the run."),
+    click.option("--run", "run_id", help="Identifier of the agent's run."),
+    click.option(
+        "--arguments",
+        "document",
+        type=click.File(),
+        help="File with all arguments as a JSON object; - is standard input.",
+    ),
+    click.argument("words", metavar="[NAME=TEXT | NAME:=JSON]...", nargs=-1),
+    click.argument("tool"),
+)
+
+
+def proposal_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments and options of a call, which the command gets as `proposal`."""
+
+    @functools.wraps(command)
+    def wrapped(
+        *,
+        tool: str,
+        words: Sequence[str],
+        document: IO[str] | None,
+        run_id: str | None,
+        step: int | None,
+        idempotency_key: str | None,
+        attempt: int | None,
+        store_epoch: str | None,
+        wait_ms: int | None,
+        **rest: Any,
+    ) -> None:
+        arguments = {**(_from_file(document) if document else {}), **parse_words(words)}
+        run = {name: value for name, value in (("id", run_id), ("step", step)) if value is not None}
+        headers = {
+            "Idempotency-Key": idempotency_key,
+            "Idempotency-Attempt": attempt,
+            "Oncegate-Store-Epoch": store_epoch,
+            "X-Request-Timeout-Ms": wait_ms,
+        }
+        proposal = Proposal(
+            tool=tool,
+            body={"arguments": arguments, **({"run": run} if run else {})},
+            headers={name: str(value) for name, value in headers.items() if value is not None},
+        )
+        command(proposal=proposal, **rest)
+
+    with_options: Callable[..., None] = wrapped
+    for option in _OPTIONS:
+        with_options = option(with_options)
+    return with_options
+
+
+def parse_words(words: Sequence[str]) -> dict[str, Any]:
+    """Arguments from `name=text` and `name:=json`.
+
+    Raises:
+        Failure: USAGE, for a word that is neither, JSON that does not parse, or a name given twice.
+    """
+    arguments: dict[str, Any] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        typed = name.endswith(":")
+        name = name.removesuffix(":")
+        if not sign or not name:
+            raise Failure(f"{word!r} is no argument; write name=text or name:=json.", Exit.USAGE)
+        if name in arguments:
+            raise Failure(f"the argument {name} is given twice.", Exit.USAGE)
+        arguments[name] = _json(text, f"the value of {name}") if typed else text
+    return arguments
+
+
+def _from_file(document: IO[str]) -> dict[str, Any]:
+    value = _json(document.read(), "--arguments")
+    if not isinstance(value, dict):
+        raise Failure("--arguments must hold a JSON object.", Exit.USAGE)
+    return value
+
+
+def _json(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Failure(f"{what} is not JSON: {error}.", Exit.USAGE) from None

@@ -1,0 +1,77 @@
+"""`oncegate serve`."""
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from gateway.cli.exits import EXIT_HELP, Exit, Failure
+from gateway.cli.options import load_settings, setting_options
+from gateway.cli.output import json_option
+from gateway.fronts.http.build import build
+from gateway.fronts.http.ports import Authenticator, Core
+from gateway.fronts.http.server import Server, bind, run
+from gateway.settings import Settings, SettingsError
+
+
+@click.command(epilog=EXIT_HELP)
+@setting_options()
+@json_option
+def command(*, as_json: bool, **flags: Any) -> None:
+    """Run the gateway until SIGTERM; then finish what is in flight, and exit 0.
+
+    Prints one line when it listens. SIGHUP loads manifests and keys anew; a bad file keeps the old ones.
+    A setting is taken from its option, else from its environment variable, else from oncegate.yaml.
+
+    \b
+    oncegate serve --manifests tool_manifests --keys keys.json --store sqlite:///oncegate.db
+    oncegate serve --port 0 --allow-private 127.0.0.1:9000 --manifest-env PAYMENTS_URL
+    """  # noqa: D301 - click's mark for lines that stay lines
+    settings = load_settings(flags).settings
+    from gateway.adapters.logs.config import configure_logging  # noqa: PLC0415 - not for --help
+    from gateway.app import assemble  # noqa: PLC0415 - brings every adapter
+
+    configure_logging(settings.log_level.upper())
+    try:
+        gateway = assemble(settings, os.environ)
+    except SettingsError as wrong:
+        raise Failure(str(wrong), Exit.USAGE) from None
+    serve(gateway.core, gateway.authenticator, settings, reload=gateway.reload, as_json=as_json)
+
+
+def serve(
+    core: Core, authenticator: Authenticator, settings: Settings, *, reload: Callable[[], None], as_json: bool
+) -> None:
+    """Listen, announce it, and run until a signal ends it.
+
+    Raises:
+        Failure: the address cannot be listened on, or the core did not start.
+    """
+    try:
+        listening = bind(settings)
+    except OSError as error:
+        raise Failure(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}.", Exit.USAGE) from None
+    server = Server(
+        build(core, authenticator, settings),
+        core,
+        settings,
+        announce=lambda host, port: announce(host, port, as_json=as_json),
+        reload=reload,
+    )
+    try:
+        run(server, listening)
+    except SystemExit:
+        raise Failure("the gateway did not start; its log says why.", Exit.NO) from None
+
+
+def announce(host: str, port: int, *, as_json: bool) -> None:
+    """The one line that says that calls may come."""
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    if as_json:
+        print(
+            json.dumps({"event": "listening", "url": url, "host": host, "port": port, "pid": os.getpid()}), flush=True
+        )
+    else:
+        print(f"oncegate listening on {url}", flush=True)
