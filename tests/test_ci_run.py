@@ -1,0 +1,161 @@
+"""`.ci/run` as a clean machine sees it: what is installed, what runs, what the last line and the status say.
+
+`make` and `apt-get` are fakes: programs in a folder that is the whole PATH.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+NEEDED = ("bash", "dirname", "mktemp", "rm", "timeout", "tail", "sed", "sh", "sleep", "touch", "cat")
+GREEN = "===== 7 passed, 1 skipped in 0.50s ====="
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What came of it."""
+
+    status: int
+    lines: list[str]
+    errors: str
+    made: list[str]
+    """The targets that were asked of make, in order."""
+    installed: str
+
+
+Run = Callable[..., Ran]
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    """Put a program on the PATH."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """A clean machine, on which `make TARGET` does what the test says."""
+
+    def run(*, user: int = 1000, has: tuple[str, ...] = ("make", "wrk", "ip", "iptables"), **targets: str) -> Ran:
+        folder, tree = tmp_path / "bin", tmp_path / "tree"
+        (tree / ".ci").mkdir(parents=True)
+        (tree / "bench" / "scenarios").mkdir(parents=True)
+        folder.mkdir()
+        shutil.copy(ROOT / ".ci" / "run", tree / ".ci" / "run")
+        for name in NEEDED:
+            found = shutil.which(name)
+            assert found is not None
+            (folder / name).symlink_to(found)
+        (folder / "python3").symlink_to(sys.executable)
+        program(folder, "id", f"echo {user}")
+        program(folder, "apt-get", f'echo "$@" >>{tmp_path}/installed')
+        for name in has:
+            program(folder, name, "exit 0")
+        cases = "\n".join(
+            f"*' {target}') {script};;" for target, script in {"test": f"echo '{GREEN}'", **targets}.items()
+        )
+        if "make" in has:
+            program(folder, "make", f'echo "$2" >>{tmp_path}/made\ncase "$*" in\n{cases}\nesac')
+        ended = subprocess.run(
+            [str(tree / ".ci" / "run")],
+            env={"PATH": str(folder), "CI": "true"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+        )
+        made, installed = tmp_path / "made", tmp_path / "installed"
+        return Ran(
+            status=ended.returncode,
+            lines=ended.stdout.splitlines(),
+            errors=ended.stderr,
+            made=made.read_text(encoding="utf-8").split() if made.exists() else [],
+            installed=installed.read_text(encoding="utf-8") if installed.exists() else "",
+        )
+
+    return run
+
+
+def test_all_green(run: Run) -> None:
+    """Environment, lint, tests, scenarios; the last line is pytest's."""
+    ran = run()
+
+    assert (ran.status, ran.lines[-1]) == (0, "7 passed, 1 skipped in 0.50s")
+    assert ran.made == [".venv/.installed", "lint", "test", "scenarios"]
+    assert (ran.errors, ran.installed) == ("", "")
+
+
+def test_what_the_steps_print_is_shown(run: Run) -> None:
+    """In the order in which it was printed, errors too."""
+    ran = run(lint="echo first; echo second >&2")
+
+    assert [line for line in ran.lines if line in ("first", "second", GREEN)] == ["first", "second", GREEN]
+
+
+@pytest.mark.parametrize("step", ["lint", "scenarios"])
+def test_a_red_step_does_not_stop_the_others(run: Run, step: str) -> None:
+    """Everything runs, the red one is named, and the status says so."""
+    ran = run(**{step: "exit 3"})
+
+    assert ran.made == [".venv/.installed", "lint", "test", "scenarios"]
+    assert (ran.status, ran.lines[-1]) == (1, "7 passed, 1 skipped in 0.50s")
+    assert f"{step} failed with status 3" in ran.errors
+
+
+def test_red_tests_are_counted(run: Run) -> None:
+    """The last line is pytest's, and the status is not 0."""
+    ran = run(test="echo '=== 2 failed, 5 passed in 1.00s (0:00:01) ==='; exit 1")
+
+    assert (ran.status, ran.lines[-1]) == (1, "2 failed, 5 passed in 1.00s (0:00:01)")
+
+
+def test_tests_that_never_end_count_as_a_failure(run: Run) -> None:
+    """A run that died without a summary is not green."""
+    ran = run(test="exit 139")
+
+    assert (ran.status, ran.lines[-1]) == (1, "0 passed, 1 failed")
+
+
+def test_a_process_left_behind_keeps_nobody_waiting(run: Run) -> None:
+    """A step ends when its command ends, whatever still holds its output."""
+    ran = run(lint="sleep 40 & echo done")
+
+    assert ran.status == 0
+
+
+@pytest.mark.parametrize("missing", ["wrk", "ip", "iptables"])
+def test_what_is_optional_is_missed_aloud(run: Run, missing: str) -> None:
+    """Not root: nothing is installed, the rest runs, and standard error says what is skipped."""
+    ran = run(has=tuple({"make", "wrk", "ip", "iptables"} - {missing}))
+
+    assert (ran.status, ran.installed) == (0, "")
+    assert "!!! not installed" in ran.errors
+    assert "skipped" in ran.errors
+
+
+def test_root_installs_what_is_missing(run: Run) -> None:
+    """With apt-get, and only what is missing."""
+    ran = run(user=0, has=("make", "iptables"))
+
+    assert ran.installed.splitlines() == ["-qq update", "-qq -y install --no-install-recommends wrk iproute2"]
+
+
+def test_nothing_works_without_make(run: Run) -> None:
+    """The status and the last line say so."""
+    ran = run(has=())
+
+    assert (ran.status, ran.lines[-1]) == (2, "0 passed, 1 failed")
+
+
+def test_it_can_be_called_as_it_is() -> None:
+    """The file in the tree is executable."""
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
