@@ -48,7 +48,7 @@ def load(files: Iterable[tuple[str, str | bytes]], operator: Operator, previous:
         tool, found = build(reading, operator)
         complaints += found
         members.append(Member(reading=reading, tool=tool))
-    complaints += check(members, {} if previous is None else previous.tools)
+    complaints += check(members, {} if previous is None else previous.tools, operator.engine)
     ordered = sorted(dict.fromkeys(complaints), key=lambda it: (it.file, it.line, it.column))
     if any(complaint.severity is Severity.ERROR for complaint in ordered):
         return Loaded(catalogue=None, complaints=tuple(ordered))

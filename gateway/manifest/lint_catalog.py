@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from gateway.manifest import lint_lookup
 from gateway.manifest.complaint import Complaint, did_you_mean
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.policies import Effect
+from gateway.manifest.ports import ExpressionEngine
 from gateway.manifest.reading import Reading
 from gateway.manifest.tool import Tool
-
-_LOOKUP: Final = ("reconcile", "lookup")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +30,10 @@ class _Entry:
 
 
 # Names of all files, broken ones too: a tool that another file fails to declare is not a second mistake.
-_Rule = Callable[[_Entry, Mapping[str, _Entry], frozenset[str]], None]
+_Rule = Callable[[_Entry, Mapping[str, _Entry], frozenset[str], ExpressionEngine], None]
 
 
-def check(members: Sequence[Member], previous: Mapping[str, Tool]) -> Iterable[Complaint]:
+def check(members: Sequence[Member], previous: Mapping[str, Tool], engine: ExpressionEngine) -> Iterable[Complaint]:
     """Every complaint that needs more than one file."""
     names = [name for member in members if (name := _name_of(member.reading)) is not None]
     complaints = list(_duplicates(members))
@@ -45,7 +45,7 @@ def check(members: Sequence[Member], previous: Mapping[str, Tool]) -> Iterable[C
             entries.setdefault(member.tool.name, _Entry(tool=member.tool, source=reading.source, notes=notes))
     for entry in entries.values():
         for rule in _RULES:
-            rule(entry, entries, frozenset(names))
+            rule(entry, entries, frozenset(names), engine)
         _revision(entry, previous)
         complaints += entry.notes.complaints
     return complaints
@@ -70,51 +70,20 @@ def _duplicates(members: Sequence[Member]) -> Iterable[Complaint]:
         first.setdefault(name, reading.file)
 
 
-def _lookup_is_a_read(entry: _Entry, entries: Mapping[str, _Entry], names: frozenset[str]) -> None:
-    lookup, notes = entry.tool.reconcile.lookup, entry.notes
+def _lookup_fits(entry: _Entry, entries: Mapping[str, _Entry], names: frozenset[str], engine: ExpressionEngine) -> None:
+    lookup = entry.tool.reconcile.lookup
     if lookup is None:
         return
     if lookup.tool not in names:
         message = f"there is no tool `{lookup.tool}`; {did_you_mean(lookup.tool, sorted(names))}"
-        notes.error((*_LOOKUP, "tool"), "lookup", message)
-    if lookup.tool not in entries:
-        return
-    asked = entries[lookup.tool].tool
-    # Reads have no look-ups of their own, so look-ups cannot run in circles.
-    if asked.effect is not Effect.READ:
-        message = f"`{asked.name}` is `effect: {asked.effect.value}`; only a read can be asked again and again"
-        notes.error((*_LOOKUP, "tool"), "lookup", message)
-        return
-    section = entry.source.reconcile.lookup if entry.source.reconcile else None
-    given = section.arguments if section is not None else {}
-    for name in given:
-        if name not in asked.arguments.names:
-            message = f"`{asked.name}` has no argument `{name}`; {did_you_mean(name, asked.arguments.names)}"
-            notes.error((*_LOOKUP, "arguments", name), "lookup", message, on_key=True)
-    for name in asked.arguments.required:
-        if name not in given:
-            message = f"`{asked.name}` requires `{name}`; add it"
-            notes.error((*_LOOKUP, "arguments"), "lookup", message, on_key=True)
-    _items_are_a_list(asked, lookup.items, notes)
+        entry.notes.error(("reconcile", "lookup", "tool"), "lookup", message)
+    elif lookup.tool in entries:
+        lint_lookup.check(entry.source, entries[lookup.tool].tool, engine, entry.notes)
 
 
-def _items_are_a_list(asked: Tool, items: tuple[str, ...] | None, notes: Notes) -> None:
-    if items is None or asked.result is None:
-        return
-    schema: Any = asked.result.published
-    for name in items:
-        properties = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
-        if name not in properties:
-            if properties:
-                message = f"the result of `{asked.name}` declares no `{name}`; {did_you_mean(name, properties)}"
-                notes.error((*_LOOKUP, "items"), "lookup", message)
-            return
-        schema = properties[name]
-    if isinstance(schema, Mapping) and schema.get("type") not in {None, "array"}:
-        notes.error((*_LOOKUP, "items"), "lookup", f"the result of `{asked.name}` has no list there")
-
-
-def _operation_is_one(entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str]) -> None:
+def _operation_is_one(
+    entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str], _engine: ExpressionEngine
+) -> None:
     tool = entry.tool
     if tool.effect is Effect.READ:
         return
@@ -135,7 +104,9 @@ def _as_set(fields: tuple[str, ...] | str) -> frozenset[str]:
     return frozenset([fields]) if isinstance(fields, str) else frozenset(fields)
 
 
-def _breakers_agree(entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str]) -> None:
+def _breakers_agree(
+    entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str], _engine: ExpressionEngine
+) -> None:
     mine = entry.tool.breaker
     for other in entries.values():
         if other.tool.name < entry.tool.name and other.tool.breaker.scope == mine.scope and other.tool.breaker != mine:
@@ -144,7 +115,9 @@ def _breakers_agree(entry: _Entry, entries: Mapping[str, _Entry], _names: frozen
             return
 
 
-def _successor_exists(entry: _Entry, _entries: Mapping[str, _Entry], names: frozenset[str]) -> None:
+def _successor_exists(
+    entry: _Entry, _entries: Mapping[str, _Entry], names: frozenset[str], _engine: ExpressionEngine
+) -> None:
     deprecated = entry.tool.deprecated
     if deprecated is None or deprecated.use_instead is None:
         return
@@ -172,4 +145,4 @@ def _revision(entry: _Entry, previous: Mapping[str, Tool]) -> None:
         entry.notes.error(("identity",), "revision", message, on_key=True)
 
 
-_RULES: Final[tuple[_Rule, ...]] = (_lookup_is_a_read, _operation_is_one, _breakers_agree, _successor_exists)
+_RULES: Final[tuple[_Rule, ...]] = (_lookup_fits, _operation_is_one, _breakers_agree, _successor_exists)

@@ -19,7 +19,8 @@ _ROOTS: Final = frozenset({"args", "key"})
 
 _ANSWER: Final[Mapping[str, Name]] = {"data": Name()}
 _ITEM: Final[Mapping[str, Name]] = {**_ANSWER, "item": Name()}
-_OURS: Final[Mapping[str, Name]] = {
+# Every name that `match` may use, beside the arguments.
+OURS: Final[Mapping[str, Name]] = {
     **_ITEM,
     "key": Name(type=NameType.STRING),
     "sent_at": Name(type=NameType.STRING),
@@ -61,10 +62,10 @@ def _lookup(
             return None
         return result
 
-    match = compiled("match", section.match, {**_OURS, **typed})
+    match = compiled("match", section.match, {**OURS, **typed})
     baseline = compiled("baseline", section.baseline, _ITEM, boolean=False)
     complete_when = compiled("complete_when", section.complete_when, {**_ANSWER, **typed})
-    _check(section, {**_OURS, **typed}, engine, notes)
+    _check(section, {**OURS, **typed}, engine, notes)
     if match is None or asked is None:
         return None
     return Lookup(

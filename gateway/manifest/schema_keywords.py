@@ -113,8 +113,10 @@ def faults(schema: Mapping[str, Any], *, arguments: bool) -> tuple[SchemaFault, 
             for path, part in _schemas(schema, ())
             for name in sorted(OWN_KEYWORDS & set(part))
         ]
+    seen = {fault.path for fault in found}
     for path, message in shape_faults(schema):
-        found.append(SchemaFault(path, _MENDS.get(str(path[-1:] and path[-1]), message)))
+        if path not in seen:
+            found.append(SchemaFault(path, _MENDS.get(str(path[-1:] and path[-1]), message)))
     if not found:
         try:
             compile_schema(schema)

@@ -1,0 +1,114 @@
+"""CEL behind its port: mistakes at load, errors as values."""
+
+from typing import Any
+
+import pytest
+
+from gateway.adapters.cel.engine import CelEngine
+from gateway.manifest.ports import CompileError, EvaluationError, Expression, Name, NameType
+
+NAMES = {
+    "args.n": Name(type=NameType.INTEGER),
+    "args.s": Name(type=NameType.STRING, optional=True),
+    "args.f": Name(type=NameType.ANY),
+    "item": Name(),
+    "key": Name(type=NameType.STRING),
+    "baseline": Name(type=NameType.LIST),
+}
+VALUES: dict[str, Any] = {"args": {"n": 5, "f": 1.5}, "item": {"id": "a"}, "key": "k", "baseline": ["a"]}
+
+
+def compiled(source: str, *, boolean: bool = True) -> Expression:
+    result = CelEngine().compile(source, NAMES, boolean=boolean)
+    assert not isinstance(result, tuple), result
+    return result
+
+
+def refused(source: str, *, boolean: bool = True) -> tuple[CompileError, ...]:
+    result = CelEngine().compile(source, NAMES, boolean=boolean)
+    assert isinstance(result, tuple)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("args.n == 5", True),
+        ("args.f < 2", True),
+        ("item.id in baseline", True),
+        ("args.s == null", True),
+        ("args.s == 'x'", False),
+        ("key == 'k' || item.nope == 1", True),
+        ("!(item.id in baseline) && item.nope == 1", False),
+        # Values of different types are unequal, and no error: the linter compiles against declared types for that.
+        ("item.id == 1", False),
+        ("timestamp('2026-01-01T00:00:00Z') < timestamp('2026-01-02T00:00:00Z')", True),
+    ],
+)
+def test_conditions_have_their_values(source: str, value: object) -> None:
+    """Optional arguments that were not given are null; a decided side absorbs an error of the other."""
+    expression = compiled(source)
+
+    assert expression.evaluate(VALUES) is value
+    assert expression.source == source
+
+
+@pytest.mark.parametrize(
+    ("source", "value"), [("item.id", "a"), ("item", {"id": "a"}), ("baseline", ["a"]), ("1.5", 1.5), ("null", None)]
+)
+def test_values_are_plain(source: str, value: object) -> None:
+    """What a baseline collects can be stored and compared."""
+    assert compiled(source, boolean=False).evaluate(VALUES) == value
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "line", "column"),
+    [
+        ("args.m == 5", "undeclared reference to 'args.m'", 1, 5),
+        ("key == 'k' &&\n  nope", "undeclared reference to 'nope'", 2, 3),
+        ("args.n == 'x'", "no matching overload", 1, 8),
+        ("key ==", "Syntax error", 1, 7),
+        ("key", "must be true or false", 1, 1),
+        ("key == 'k' && has(args.s)", "write `args.x != null`", 1, 15),
+    ],
+)
+def test_mistakes_are_found_at_load_with_their_place(source: str, words: str, line: int, column: int) -> None:
+    """Misspelt fields, wrong types and non-boolean conditions never reach a call."""
+    error = refused(source)[0]
+
+    assert words in error.message
+    assert (error.line, error.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("source", "values"),
+    [
+        ("item.nope == 1", VALUES),
+        ("item.id == 'a' && item.nope", VALUES),
+        ("args.n * 9223372036854775807 > 0", VALUES),
+        ("item.n == 1", {**VALUES, "item": {"n": 2**70}}),
+        ("item.s == 'x'", {**VALUES, "item": {"s": "\ud800"}}),
+        ("item.id == 'a'", {**VALUES, "item": None}),
+        ("item.id == 'a'", {}),
+        ("item.flag", {**VALUES, "item": {"flag": "yes"}}),
+        (
+            "[1,2,3].all(a, [1,2,3].all(b, item.l.all(c, item.l.all(d, true))))",
+            {**VALUES, "item": {"l": list(range(200))}},
+        ),
+    ],
+)
+def test_no_failure_is_ever_true_or_false(source: str, values: dict[str, Any]) -> None:
+    """Missing members, overflow, half characters, non-boolean values and the step budget: all are errors."""
+    assert isinstance(compiled(source).evaluate(values), EvaluationError)
+
+
+def test_a_value_that_json_does_not_have_is_an_error() -> None:
+    """A timestamp cannot be stored as an identifier."""
+    expression = compiled("timestamp('2026-01-01T00:00:00Z')", boolean=False)
+
+    assert isinstance(expression.evaluate(VALUES), EvaluationError)
+
+
+def test_every_mistake_of_an_expression_is_told() -> None:
+    """An author mends an expression in one go."""
+    assert len(refused("nope == 1 && neither == 2")) == 2

@@ -1,0 +1,102 @@
+"""All files or none, and one immutable value."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gateway.manifest.catalog import Catalogue, load, load_pinned
+from gateway.manifest.complaint import Severity
+from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, changed, compiled, loaded
+
+
+def files(*manifests: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(f"{index}.yaml", json.dumps(manifest)) for index, manifest in enumerate(manifests)]
+
+
+def test_a_catalogue_is_ordered_and_cannot_be_changed() -> None:
+    """Listings are deterministic, and a reload replaces the whole value."""
+    result = load(files(KEYED, READ), OPERATOR)
+    assert result.catalogue is not None
+
+    assert list(result.catalogue.tools) == ["act", "get_status"]
+    assert result.catalogue.get("nope") is None
+    with pytest.raises(TypeError):
+        result.catalogue.tools["x"] = None  # type: ignore[index]
+
+
+def test_one_bad_file_loads_nothing_and_all_complaints_are_told() -> None:
+    """Complaints of all files, in the order of files and lines; no half catalogue."""
+    result = load([("b.yaml", "x: 1"), ("a.yaml", "{"), *files(READ)], OPERATOR)
+
+    assert result.catalogue is None
+    assert [it.file for it in result.complaints] == sorted(it.file for it in result.complaints)
+    assert {"a.yaml", "b.yaml"} == {it.file for it in result.complaints}
+
+
+def test_complaints_are_told_once() -> None:
+    """A field that is both identity and hold gives one hint."""
+    found = loaded(KEYED, {"arguments.properties.order": {"type": "string"}, "holds": {"o": "order"}}).complaints
+
+    assert [it.rule for it in found].count("identity-form") == 1
+
+
+def test_hints_and_warnings_load() -> None:
+    """Only errors stop a catalogue."""
+    result = load(files(PLAIN), OPERATOR)
+
+    assert result.catalogue is not None
+    assert {it.severity for it in result.complaints} == {Severity.HINT}
+
+
+def test_a_pinned_manifest_is_loaded_again() -> None:
+    """A record's manifest gives the tool that the record was made with."""
+    tool = compiled(KEYED)
+    again = load_pinned(tool.canonical, OPERATOR)
+
+    assert again is not None
+    assert again.digest == tool.digest
+    assert again.reconcile.lookup is not None
+    assert load_pinned(b"{}", OPERATOR) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "refused"),
+    [
+        ({"identity.fields": ["order", "amount"]}, True),
+        ({"identity.scope": "run"}, True),
+        ({"identity.operation": "else"}, True),
+        ({"effect": "idempotent"}, True),
+        ({"arguments.properties.order.x-normalise": ["trim"]}, True),
+        ({"identity.fields": ["order", "amount"], "identity.revision": 2}, False),
+        ({"description": "Else.", "version": "2.0.0", "timeouts": {"read": "9s"}}, False),
+    ],
+)
+def test_what_identifies_changes_only_with_its_revision(changes: dict[str, Any], *, refused: bool) -> None:
+    """The same action would get another key while old records are there."""
+    before = load(files(KEYED, READ), OPERATOR).catalogue
+    after = load(files(changed(KEYED, changes), READ), OPERATOR, before)
+
+    assert [it.rule for it in after.complaints if it.severity is Severity.ERROR] == (["revision"] if refused else [])
+    assert load(files(changed(KEYED, changes), READ), OPERATOR).catalogue is not None
+
+
+def test_a_revision_only_rises() -> None:
+    """Going back would meet the records of the form in between."""
+    before = load(files(changed(KEYED, {"identity.revision": 3}), READ), OPERATOR).catalogue
+    after = load(files(KEYED, READ), OPERATOR, before)
+
+    assert ["revision in use is 3" in it.message for it in after.complaints if it.rule == "revision"] == [True]
+
+
+def test_a_tool_may_come_and_go() -> None:
+    """Only a tool that stays is compared with what it was."""
+    before = load(files(READ), OPERATOR).catalogue
+
+    assert load(files(KEYED, READ), OPERATOR, before).catalogue is not None
+    assert load(files(READ), OPERATOR, load(files(KEYED, READ), OPERATOR).catalogue).catalogue is not None
+
+
+def test_an_empty_catalogue_is_one() -> None:
+    """No files, no tools."""
+    assert load([], OPERATOR).catalogue == Catalogue.of([])

@@ -1,0 +1,58 @@
+"""Tools that name one another agree."""
+
+from typing import Any
+
+import pytest
+
+from gateway.manifest.complaint import Severity
+from tests.gateway.manifest.sample import KEYED, PLAIN, READ, REMOVED, changed, complaints, errors, loaded
+
+SUCCESSOR = changed(KEYED, {"name": "act_2", "identity.operation": "act"})
+
+
+def test_a_lookup_names_a_tool_that_is_there() -> None:
+    """The nearest name is suggested."""
+    found = [it.message for it in complaints(KEYED, {"reconcile.lookup.tool": "get_statu"}) if it.rule == "lookup"]
+
+    assert found == ["there is no tool `get_statu`; did you mean `get_status`?"]
+
+
+def test_a_broken_lookup_tool_is_not_two_mistakes() -> None:
+    """The file with the mistake is complained about, the file that names it is not."""
+    broken = changed(READ, {"owner": REMOVED})
+    found = loaded(KEYED, {}, broken)
+
+    assert "it.yaml" not in {
+        it.file for it in found.complaints if it.rule == "lookup" and it.severity is Severity.ERROR
+    }
+
+
+def test_a_name_is_declared_once() -> None:
+    """The second file is told where the first is."""
+    result = loaded(KEYED, {}, changed(KEYED))
+
+    (complaint,) = [it for it in result.complaints if it.rule == "catalogue"]
+    assert "is declared in" in complaint.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "agrees"),
+    [({}, True), ({"identity.fields": ["order", "amount"]}, False), ({"identity.scope": "run"}, False)],
+)
+def test_a_successor_has_the_identity_of_its_operation(changes: dict[str, Any], *, agrees: bool) -> None:
+    """Two tools of one operation meet in one record only if their keys are made alike."""
+    assert errors(SUCCESSOR, changes, KEYED) == ([] if agrees else ["catalogue"])
+
+
+def test_a_shared_breaker_with_two_settings_is_a_warning() -> None:
+    """Which of the two would count is nobody's decision."""
+    other = changed(PLAIN, {"name": "act_0", "breaker": {"scope": "pay", "open": "9s"}})
+    result = loaded(KEYED, {"breaker": {"scope": "pay"}}, other)
+    assert [it.severity for it in result.complaints if "shares the breaker" in it.message] == [Severity.WARNING]
+    assert result.catalogue is not None
+
+
+@pytest.mark.parametrize(("successor", "rules"), [("get_status", []), ("nope", ["catalogue"]), ("act", ["catalogue"])])
+def test_a_deprecated_tool_names_one_that_exists(successor: str, rules: list[str]) -> None:
+    """A model is sent to a tool that is there, and not to the same one."""
+    assert errors(KEYED, {"deprecated": {"since": "1.1.0", "use_instead": successor}}) == rules

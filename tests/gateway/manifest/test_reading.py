@@ -1,0 +1,96 @@
+"""The shape of a manifest, with a place and a mend for every complaint."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gateway.manifest.complaint import Severity
+from gateway.manifest.reading import read
+from tests.gateway.manifest.sample import KEYED, READ, REMOVED, changed
+
+
+def said(base: dict[str, Any], changes: dict[str, Any]) -> list[tuple[str, str]]:
+    reading = read("it.yaml", json.dumps(changed(base, changes)))
+    assert all(complaint.severity is Severity.ERROR for complaint in reading.complaints)
+    return [(complaint.rule, complaint.message) for complaint in reading.complaints]
+
+
+def test_a_sound_manifest_becomes_a_source() -> None:
+    """No complaint, and the values with their units parsed."""
+    reading = read("it.yaml", json.dumps(KEYED))
+
+    assert reading.complaints == ()
+    assert reading.source is not None
+    assert reading.source.downstream_key is not None
+    assert reading.source.downstream_key.window == 86400
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "words"),
+    [
+        ({"efect": "read"}, "unknown-key", "unknown key `efect`; did you mean `effect`?"),
+        ({"timeouts": {"raed": "5s"}}, "unknown-key", "did you mean `read`?"),
+        ({"backend.http.hedders": {}}, "unknown-key", "did you mean `headers`?"),
+        ({"owner": REMOVED}, "shape", "`owner` is required: The team that answers for it."),
+        ({"backend.http.url": REMOVED}, "shape", "`url` is required in `backend.http`"),
+        ({"version": 1.10}, "shape", "version: this is read as a number; quote it"),
+        ({"title": True}, "shape", "title: this is read as true/false; quote it"),
+        ({"backend.http.url": {"args.x": None}}, "shape", "an unquoted brace is a YAML map; quote the text"),
+        ({"effect": "reed"}, "shape", "effect: this must be `read`, `idempotent` or `write`"),
+        ({"manifest": 2}, "shape", "this must be 1"),
+        ({"timeouts": {"read": 5}}, "shape", "write a duration with its unit"),
+        ({"timeouts": []}, "shape", "timeouts: this must be a map"),
+        ({"retry": {"max_attempts": 1.5}}, "shape", "this must be a whole number"),
+        ({"retry": {"max_attempts": 11}}, "shape", "less than or equal to 10"),
+        ({"retry": {"budget": "x"}}, "shape", "this must be a number"),
+        ({"telemetry": {"capture": "x"}}, "shape", "this must be a list"),
+        ({"backend.http.fresh_connection": "yes"}, "shape", "this must be true or false"),
+        ({"name": "a b"}, "shape", "name: this must match"),
+        ({"backend.http.statuses": {"99": "done"}}, "shape", "this must match"),
+        ({"rules": []}, "not-yet", "`rules`: rules come with a later version"),
+        ({"approval": {"when": "true"}}, "not-yet", "approvals come with a later version"),
+        ({"identity": {"fields": ["order"], "repeat": "approval"}}, "not-yet", "write `repeat: deny`"),
+        ({"identity": {"fields": ["order"], "repeat": "maybe"}}, "shape", "this must be `deny`"),
+        ({"backend": {"mcp": {"url": "x"}}}, "not-yet", "MCP backends come with a later version"),
+        ({"backend": {"openapi": {}}}, "not-yet", "OpenAPI backends come with a later version"),
+    ],
+)
+def test_a_wrong_shape_is_one_complaint_that_says_how_to_mend_it(
+    changes: dict[str, Any], rule: str, words: str
+) -> None:
+    """One mistake, one complaint."""
+    ((found, message),) = said(READ, changes)
+
+    assert found == rule
+    assert words in message
+
+
+def test_every_mistake_of_a_file_is_told_at_once() -> None:
+    """An author mends a file in one go."""
+    rules = [rule for rule, _ in said(READ, {"rules": [], "owner": REMOVED, "title": 5, "x": 1})]
+
+    assert sorted(rules) == ["not-yet", "shape", "shape", "unknown-key"]
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column", "rule"),
+    [
+        ("manifest: 1\nbackend:\n  http:\n    metod: GET\n", 4, 5, "unknown-key"),
+        ("manifest: 1\neffect: reed\n", 2, 9, "shape"),
+        ("manifest: 1\nbackend:\n  http: {}\n", 3, 3, "shape"),
+        ("manifest: 1\nidentity: {repeat: approval, fields: all}\n", 2, 12, "not-yet"),
+        ("manifest: 1\nmanifest: 1\n", 2, 1, "yaml"),
+        ("[]", 1, 1, "shape"),
+    ],
+)
+def test_a_complaint_points_at_its_line_and_column(source: str, line: int, column: int, rule: str) -> None:
+    """Unknown keys at the key, wrong values at the value, missing ones at what they are missing from."""
+    assert (rule, line, column) in [(it.rule, it.line, it.column) for it in read("it.yaml", source).complaints]
+
+
+def test_bytes_that_are_no_text_are_a_complaint() -> None:
+    """Nothing in a file escapes as an exception."""
+    (complaint,) = read("it.yaml", b"\xff\xfe").complaints
+
+    assert complaint.rule == "yaml"

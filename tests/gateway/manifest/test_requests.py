@@ -1,0 +1,102 @@
+"""The backend section: holes are checked against what is declared, at load."""
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+
+from gateway.manifest.catalog import load
+from gateway.manifest.placeholders import CallValues
+from tests.gateway.manifest.sample import KEYED, OPERATOR, READ, changed, compiled, complaints, errors
+
+HTTP = "backend.http"
+
+
+def body_of(changes: dict[str, Any], **args: Any) -> bytes:
+    return compiled(KEYED, changes).backend.request.render(CallValues(args={"order": "A", **args}, key="k")).body
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "words"),
+    [
+        ({f"{HTTP}.body": {"a": "{args.nope}"}}, "template", "not a declared argument"),
+        ({f"{HTTP}.body": {"a": "{args.amout}"}}, "template", "did you mean `amount`?"),
+        ({f"{HTTP}.body": {"a": "x {args.note}"}}, "template", "may be missing"),
+        ({f"{HTTP}.url": "${API}/{args.note}"}, "template", "may be missing"),
+        ({f"{HTTP}.headers": {"X-A": "{args.x"}}, "template", "a single brace"),
+        ({f"{HTTP}.body": {"a": [{"b": "{nope}"}]}}, "template", "is none of"),
+        ({f"{HTTP}.url": "${OTHER}/x"}, "template", "OTHER is not an environment name"),
+        ({f"{HTTP}.url": "{args.order}/x"}, "url", "starts with"),
+        ({f"{HTTP}.url": "${API}/a b"}, "url", "percent-encode"),
+        ({f"{HTTP}.body": {"a": "${secret:TOKEN}"}}, "credential", "in a header only"),
+        ({f"{HTTP}.url": "${API}/${secret:TOKEN}"}, "credential", "in a header only"),
+        ({f"{HTTP}.headers": {"X-A": "${secret:OTHER}"}}, "template", "OTHER is not a secret"),
+        ({f"{HTTP}.headers": {"X-A": "${secret:TOKEN}{args.order}"}}, "header", "nothing of a call"),
+    ],
+)
+def test_a_template_that_could_not_be_rendered_is_refused(changes: dict[str, Any], rule: str, words: str) -> None:
+    """Each mistake at load, none at a call."""
+    found = [(it.rule, it.message) for it in complaints(KEYED, changes) if it.severity == "error"]
+
+    assert len(found) == 1
+    assert found[0][0] == rule
+    assert words in found[0][1]
+
+
+def test_a_list_stands_alone_and_not_inside_a_text() -> None:
+    """An argument of a structured type keeps its type, or is refused."""
+    declared = {"type": "object", "required": ["order"], "properties": {"order": {"type": "array"}, "kind": {}}}
+
+    assert errors(READ, {"arguments": declared}) == ["template"]
+    alone = {"arguments": declared, f"{HTTP}.url": "${API}/x", f"{HTTP}.query": {"o": "{args.order}"}}
+    request = compiled(READ, alone).backend.request
+    assert request.render(CallValues(args={"order": ["a", "b"]}, key="")).target == "/v1/x?o=a&o=b"
+
+
+def test_a_read_has_no_key_to_send() -> None:
+    """A read keeps no record, so `{key}` would be nothing."""
+    assert errors(READ, {f"{HTTP}.headers": {"X-Key": "{key}"}}) == ["template"]
+    assert errors(KEYED, {f"{HTTP}.headers": {"X-Key": "{key}"}}) == []
+
+
+def test_operators_values_stay_text() -> None:
+    """Braces in an environment value are no holes, and a trailing slash doubles none."""
+    operator = dataclasses.replace(OPERATOR, environment={"API": "http://h/v1/", "X": "{args.order}"})
+    manifest = changed(KEYED, {f"{HTTP}.body": {"x": "${X}-{args.amount}"}})
+    result = load([("it.yaml", json.dumps(manifest)), ("r.yaml", json.dumps(READ))], operator)
+    assert result.catalogue is not None
+
+    rendered = result.catalogue.tools["act"].backend.request.render(
+        CallValues(args={"order": "A", "amount": 1}, key="k")
+    )
+    assert rendered.target == "/v1/orders/A/acts"
+    assert rendered.body == b'{"x":"{args.order}-1"}'
+
+
+def test_json_is_announced_unless_the_manifest_does() -> None:
+    """Accept always, Content-Type with a body, and neither over the author's own."""
+    values = CallValues(args={"order": "A", "amount": 1}, key="k")
+
+    assert compiled(READ).backend.request.render(values).headers == (("accept", "application/json"),)
+    own = compiled(KEYED, {f"{HTTP}.headers": {"Content-Type": "application/vnd.x+json", "Accept": "*/*"}})
+    assert own.backend.request.render(values).headers == (
+        ("Content-Type", "application/vnd.x+json"),
+        ("Accept", "*/*"),
+        ("Idempotency-Key", "k"),
+    )
+
+
+def test_nested_arguments_reach_the_body() -> None:
+    """A dotted hole reaches into an object, and is left out if it is not there."""
+    declared = {
+        "type": "object",
+        "required": ["order"],
+        "properties": {"order": {"type": "string", "x-normalise": ["trim"]}, "amount": {},
+                       "where": {"type": "object", "properties": {"city": {"type": "string"}}}},
+    }  # fmt: skip
+    changes = {"arguments": declared, f"{HTTP}.body": {"c": "{args.where.city}"}, "reconcile": {}}
+
+    assert body_of(changes, where={"city": "P"}) == b'{"c":"P"}'
+    assert body_of(changes) == b"{}"
+    assert errors(KEYED, {**changes, f"{HTTP}.body": {"c": "{args.where.town}"}}) == ["template"]
