@@ -127,6 +127,10 @@ class Guard:
         now = self._store.now()
         return await self._apply(scope, lambda old: release(old, now=now))
 
+    def now(self) -> float:
+        """Seconds on the clock by which standings are read."""
+        return self._store.now()
+
     def standings(self) -> dict[str, Standing]:
         """Every scope that was asked about, as this process knows it."""
         now = self._store.now()

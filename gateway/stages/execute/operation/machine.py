@@ -90,7 +90,7 @@ class Sending:
     wall: float
     one_effect: bool
     request: bytes
-    baseline: tuple[str, ...] = ()
+    baseline: tuple[str | int, ...] = ()
 
 
 def own(record: Record) -> Ownership:
@@ -201,7 +201,7 @@ def learn(
         authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
     """
     if evidence is Evidence.LOST:
-        return _lose_contact(record, number, now)
+        return _lose_contact(record, number, settlement, now)
     attempt = record.attempts[number - 1]
     if attempt.knowledge is Knowledge.DONE:
         return record
@@ -239,10 +239,12 @@ def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> R
     return _become(_void(record), Event.PROVED_ABSENT, now=now)
 
 
-def settle_by_operator(record: Record, event: Event, settlement: Settlement, *, now: float) -> Record:
+def settle_by_operator(
+    record: Record, event: Event, settlement: Settlement, *, now: float, evidence: str | None = None
+) -> Record:
     """A person's word, with evidence that the caller audits. Refused while somebody still listens, unless DONE."""
     told = record if event is Event.OPERATOR_DONE else _void(record)
-    return _become(told, event, now=now, settlement=settlement)
+    return _become(told, event, now=now, settlement=settlement, evidence=evidence)
 
 
 def _event_of(
@@ -277,9 +279,13 @@ def _event_of_done(record: Record, attempt: Attempt) -> Event | None:
     return None if record.state is State.DONE else Event.DONE
 
 
-def _lose_contact(record: Record, number: int, now: float) -> Record:
+def _lose_contact(record: Record, number: int, settlement: Settlement, now: float) -> Record:
     running = record.state in (State.SENT, State.LISTENING) and number == len(record.attempts)
-    return _become(record, Event.CONTACT_LOST, now=now) if running else record
+    if not running:
+        return record
+    attempt = replace(record.attempts[-1], code=settlement.code, status=settlement.status)
+    told = replace(record, attempts=(*record.attempts[:-1], attempt))
+    return _become(told, Event.CONTACT_LOST, now=now)
 
 
 def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:

@@ -104,7 +104,7 @@ class Held:
 Meeting = Begin | BeginAgain | TakeOver | SeeDead | Answered | Conflict | Running | InDoubt | Frozen | Forgotten | Held
 
 
-def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float) -> Meeting:
+def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float) -> NoRecord | OwnRecord:
     """Decide what a call does about the occurrences of its identity, oldest first.
 
     Equal to one that is done: its answer. Then the open one, if any. Then one that was done with other arguments.
@@ -145,7 +145,7 @@ def meet_holders(
     return meeting
 
 
-def _meet_open(record: Record, newcomer: Newcomer, now: float) -> Meeting:
+def _meet_open(record: Record, newcomer: Newcomer, now: float) -> OwnRecord:
     same = record.fingerprint == newcomer.fingerprint
     if record.lease_is_dead(now):
         return TakeOver(record) if same and record.state is State.CLAIMED else SeeDead(record)

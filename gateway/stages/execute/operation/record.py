@@ -109,10 +109,10 @@ class Bodies:
     """Validated, normalised, defaulted: the only form anything is computed from."""
     request: bytes | None = None
     """The rendered request (see `attempt.render`), stored with the SENT mark: what a replay sends again."""
-    baseline: tuple[str, ...] = ()
+    baseline: tuple[str | int, ...] = ()
     """Identifiers that the declared look-up saw before the first send."""
     result: bytes | None = None
-    """DONE: the stored `data` as JSON bytes, unchanged for ever. REFUSED: the stored error."""
+    """The stored answer (`normalise.stored.store_answer`), unchanged for ever; there once it is settled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +151,8 @@ class Record:
     settled_wall: float | None = None
     settled_by: str | None = None
     """How it was settled: `attempt`, `late_answer`, `lookup`, `replay`, `operator:<subject>`."""
+    evidence: str | None = None
+    """What an operator's word rests on, in the operator's own words."""
     outcome_code: str | None = None
     status: int | None = None
     bodies: Bodies = field(default_factory=Bodies)

@@ -1,0 +1,198 @@
+"""The claim: what must hold before a record is owned, and the undertaking that begins with it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from gateway.contract import keys
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
+from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.templates import RenderedRequest
+from gateway.pipeline.effort import Effort
+from gateway.pipeline.ending import Ending
+from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.pulse import Pulse
+from gateway.pipeline.reconciling import Looker
+from gateway.pipeline.spool import Spool
+from gateway.pipeline.telling import Telling
+from gateway.pipeline.undertaking import LookAgain, Undertaking
+from gateway.pipeline.visit import Step, Visit
+from gateway.pipeline.waiting import WaitingRoom
+from gateway.stages.execute.operation import machine
+from gateway.stages.execute.operation.machine import FencedError
+from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
+from gateway.stages.execute.operation.record import Bodies, Record, State
+from gateway.stages.execute.operation.table import IllegalMoveError
+from gateway.stages.monitor.ports import IdempotencyResult
+
+Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+"""Starts a task that the pipeline waits for when it stops."""
+
+# The owner's own troubles: a waiter has none of them, and may claim.
+_OWNERS_OWN = frozenset({ErrorCode.DEADLINE_BEFORE_SEND, ErrorCode.DEADLINE_TOO_SHORT, ErrorCode.DRAINING})
+
+
+class Claims:
+    """Makes records owned, and sets undertakings going."""
+
+    def __init__(
+        self, parts: Parts, keeper: Keeper, looker: Looker, room: WaitingRoom, spool: Spool, pulse: Pulse, spawn: Spawn
+    ) -> None:
+        self._parts = parts
+        self._keeper = keeper
+        self._looker = looker
+        self._room = room
+        self._spool = spool
+        self._pulse = pulse
+        self._spawn = spawn
+        self.draining = False
+
+    async def start(self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit) -> Step:
+        """Claim, and carry it out."""
+        parts, intention = self._parts, visit.intention
+        occurrence = meeting.record.occurrence if isinstance(meeting, BeginAgain | TakeOver) else meeting.occurrence
+        key = intention.operation_key(occurrence)
+        rendered = self.render(visit, key)
+        if isinstance(rendered, Envelope):
+            return rendered
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._over_rate(visit)
+        if refused is not None:
+            return refused
+        visit.telling.idempotency = IdempotencyResult.NEW
+        token, bodies = parts.chance.token(), Bodies(arguments=intention.arguments)
+        lease_s = parts.bounds.lease_s
+        try:
+            match meeting:
+                case BeginAgain(record=record):
+                    claimed: Record | None = await self._keeper.move(
+                        record,
+                        lambda r, now: machine.claim(
+                            r, owner=token, lease_until=now + lease_s, bodies=bodies, fingerprint=intention.fingerprint
+                        ),
+                    )
+                case TakeOver(record=record):
+                    claimed = await self._keeper.move(
+                        record, lambda r, now: machine.take_over(r, owner=token, now=now, lease_until=now + lease_s)
+                    )
+                case Begin() | Forgotten():
+                    claimed = await self._keeper.insert(self.new_record(visit, occurrence, token))
+        except (FencedError, IllegalMoveError):
+            return None
+        return None if claimed is None else await self.undertake(visit, claimed, rendered)
+
+    def new_record(self, visit: Visit, occurrence: int, token: str | None) -> Record:
+        """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it."""
+        parts, intention = self._parts, visit.intention
+        now = parts.store.now()
+        return Record(
+            key=intention.operation_key(occurrence),
+            identity_key=intention.identity_key,
+            occurrence=occurrence,
+            operation_id=parts.chance.ulid(),
+            origin=intention.origin,
+            fingerprint=intention.fingerprint,
+            holds=intention.holds,
+            state=State.UNKNOWN if token is None else State.CLAIMED,
+            owner=token,
+            lease_until=0.0 if token is None else now + parts.bounds.lease_s,
+            closed_at=now if token is None else None,
+            created_wall=parts.store.wall(),
+            bodies=Bodies(arguments=intention.arguments),
+        )
+
+    async def undertake(self, visit: Visit, record: Record, rendered: RenderedRequest | None) -> Step:
+        """Carry a claimed record out, or replay one that is in doubt; the task outlives the caller's wait."""
+        parts = self._parts
+        effort = Effort(parts, self._keeper, visit.intention.tool, record, rendered)
+        ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)
+        undertaking = Undertaking(parts, self._looker, self._spool, visit.trace, effort, ending, visit.deadline)
+        self._pulse.begin(effort)
+
+        async def carry() -> None:
+            try:
+                await undertaking.run()
+            finally:
+                self._pulse.end(effort)
+                # Whoever still waits looks at the record as it has become.
+                self._room.call(record.key, None)
+
+        self._spawn(carry())
+        answer = await asyncio.shield(undertaking.answer)
+        if isinstance(answer, LookAgain):
+            return None
+        visit.telling.rowed = True
+        shared = answer.error is not None and answer.error.code not in _OWNERS_OWN
+        self._room.call(record.key, answer if shared else None)
+        return answer
+
+    def render(self, visit: Visit, key: str) -> RenderedRequest | Envelope:
+        """The request of this occurrence, or why there is none."""
+        tool, telling = visit.intention.tool, visit.telling
+        values = CallValues(
+            args=visit.intention.arguments, key=tool.key_value(key), run_id=visit.call.run_id, caller=telling.caller
+        )
+        try:
+            rendered = tool.backend.request.render(values)
+        except RenderError as error:
+            return telling.refuse(error.code, message=f"Nothing was executed: {error}.")
+        if len(rendered.body) + len(rendered.target) > tool.limits.request_bytes:
+            return telling.refuse(ErrorCode.BODY_TOO_LARGE, limit=f"{tool.limits.request_bytes:,} bytes")
+        return rendered
+
+    def action_hash(self, visit: Visit, key: str, rendered: RenderedRequest) -> str:
+        """What an approval, or a caller's `expect`, is bound to."""
+        tool, arguments = visit.intention.tool, visit.intention.arguments
+        return keys.action_hash(
+            keys.Action(
+                tool=tool.name,
+                arguments={name: arguments[name] for name in tool.material if name in arguments},
+                operation_key=key,
+                subject=visit.telling.caller.subject,
+                run_id=visit.call.run_id,
+                method=rendered.method,
+                origin=rendered.origin,
+                target=rendered.target,
+                headers=rendered.headers,
+                body=rendered.body,
+                policy_digest=tool.policy_digest,
+            )
+        )
+
+    def _stale(self, visit: Visit, key: str, rendered: RenderedRequest) -> Envelope | None:
+        expect = visit.call.expect
+        if expect is None:
+            return None
+        other_key = expect.operation_key is not None and expect.operation_key != key
+        other_action = expect.action_hash is not None and expect.action_hash != self.action_hash(visit, key, rendered)
+        return visit.telling.refuse(ErrorCode.INTENT_STALE) if other_key or other_action else None
+
+    def _untimely(self, visit: Visit) -> Envelope | None:
+        tool, parts = visit.intention.tool, self._parts
+        if self.draining:
+            return visit.telling.refuse(ErrorCode.DRAINING)
+        if not (parts.store.durable or parts.bounds.allow_volatile) and tool.is_plain_write:
+            return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason="the store forgets when it ends")
+        left_s, needed_s = visit.deadline - parts.clock.monotonic(), tool.timeouts.connect_s + tool.timeouts.min_send_s
+        if left_s >= needed_s:
+            return None
+        asked = visit.call.deadline_ms is not None and visit.call.deadline_ms < needed_s * 1000
+        code = ErrorCode.DEADLINE_TOO_SHORT if asked else ErrorCode.DEADLINE_BEFORE_SEND
+        return visit.telling.refuse(code, deadline_s=max(left_s, 0.0), needed_s=needed_s)
+
+    async def _over_rate(self, visit: Visit) -> Envelope | None:
+        return await over_rate(self._parts, visit.telling)
+
+
+async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
+    """Spend one call of this caller's share of the tool; the refusal when it has none left."""
+    tool, caller = telling.tool, telling.caller
+    if tool is None or tool.limits.rate is None:
+        return None
+    rate = tool.limits.rate
+    wait_s = await parts.rates.take(f"{caller.tenant}\0{caller.subject}\0{tool.name}", rate)
+    if wait_s is None:
+        return None
+    limit = f"{rate.count} calls in {rate.per_s:g} s"
+    return telling.refuse(ErrorCode.RATE_LIMITED, retry_after_s=wait_s, limit=limit)

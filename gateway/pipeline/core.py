@@ -1,0 +1,281 @@
+"""The seven stages in order. A call is a value that passes through them in one direction.
+
+    1 validate   2 execute   3 retry?   4 normalise   5 feedback   6 monitor   7 record
+
+Reads go through `reads`, writes through `writes`; both come back as an envelope that has its sentence, its row and,
+for a write, its record.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from gateway.contract.call import Caller, ToolCall
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
+from gateway.contract.execution import ExecutionRow
+from gateway.contract.requests import (
+    BreakerView,
+    ExecutionQuery,
+    OperationQuery,
+    Readiness,
+    SettleRequest,
+    ToolSummary,
+)
+from gateway.manifest.placeholders import RenderError
+from gateway.manifest.policies import Effect, Rows
+from gateway.manifest.tool import Tool
+from gateway.pipeline.claiming import Claims, over_rate
+from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.preparing import prepare
+from gateway.pipeline.pulse import Pulse, stopped
+from gateway.pipeline.questions import Questions, unavailable
+from gateway.pipeline.reads import render, run_read
+from gateway.pipeline.reconciling import Looker
+from gateway.pipeline.sending import Withheld
+from gateway.pipeline.spool import Faults, Spool
+from gateway.pipeline.sweeping import Sweeper
+from gateway.pipeline.telling import Telling
+from gateway.pipeline.visit import Visit
+from gateway.pipeline.waiting import WaitingRoom
+from gateway.pipeline.writes import Writes
+from gateway.stages.execute.attempt.deadline import call_deadline
+from gateway.stages.execute.operation.intention import Intention, intend
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.monitor.execution import Stamp, call_row
+from gateway.stages.monitor.ports import CallTrace, IdempotencyResult, UnknownOperations
+from gateway.stages.validate.checks import validate
+from gateway.stages.validate.verdict import Accepted, Rejected
+
+
+_T = TypeVar("_T")
+
+
+class Pipeline:
+    """What a front drives. Nothing here raises for anything that a caller did."""
+
+    def __init__(self, parts: Parts, faults: Faults) -> None:
+        self._parts = parts
+        self._spool = Spool(parts.clock, faults)
+        self._pulse = Pulse(parts)
+        keeper = Keeper(parts.store)
+        looker = Looker(parts, keeper)
+        room = WaitingRoom(parts.bounds.waiters)
+        self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._spawn)
+        self._writes = Writes(parts, keeper, looker, room, self._claims)
+        self._sweeper = Sweeper(parts, keeper, looker, self._spool)
+        self._questions = Questions(parts, keeper, looker, self._sweeper)
+        self._running: set[asyncio.Task[Any]] = set()
+        self._background: list[asyncio.Task[None]] = []
+        self._unknown: dict[str, UnknownOperations] = {}
+
+    async def call(self, call: ToolCall, caller: Caller) -> Envelope:
+        """Carry one call through the stages."""
+        parts = self._parts
+        arrived = parts.clock.monotonic()
+        catalogue = parts.tools.catalogue
+        trace = parts.telemetry.call_started(
+            catalogue.get(call.tool),
+            traceparent=call.traceparent,
+            tracestate=call.tracestate,
+            run_id=call.run_id,
+            arrived_at=arrived,
+        )
+        telling = Telling(parts, call, caller, trace_id=trace.trace_id, arrived=arrived)
+        verdict = validate(call, caller, catalogue)
+        match verdict:
+            case Rejected():
+                telling.tool = catalogue.get(call.tool)
+                envelope = await self._rowed(telling, telling.reject(verdict))
+            case Accepted(tool=tool, args=arguments):
+                telling.knows(tool, arguments)
+                telling.deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
+                if tool.effect is Effect.READ:
+                    envelope = await self._read(telling, trace, tool)
+                else:
+                    # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
+                    envelope = await asyncio.shield(self._spawn(self._write(telling, trace, tool)))
+        telling.end(envelope, trace)
+        return envelope
+
+    async def _read(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
+        refused = await over_rate(self._parts, telling)
+        if refused is not None:
+            return await self._rowed(telling, refused)
+        try:
+            rendered = render(tool, telling.arguments, telling.caller, telling.call.run_id)
+        except RenderError as error:
+            refused = telling.refuse(error.code, message=f"Nothing was executed: {error}.")
+            return await self._rowed(telling, refused)
+        try:
+            reading = await run_read(self._parts, tool, rendered, trace, deadline=telling.deadline_or(0.0))
+        except asyncio.CancelledError:
+            trace.abandoned()
+            raise
+        if isinstance(reading.outcome, Withheld):
+            return await self._rowed(telling, telling.withhold(reading.outcome))
+        envelope = telling.outcome(reading.outcome, None, attempts=reading.attempts, waited_s=reading.waited_s)
+        return await self._rowed(telling, envelope)
+
+    async def _write(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
+        intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
+        if not isinstance(intention, Intention):
+            return await self._rowed(telling, telling.refuse(intention))
+        visit = Visit(
+            call=telling.call,
+            intention=intention,
+            telling=telling,
+            trace=trace,
+            deadline=telling.deadline_or(0.0),
+        )
+        try:
+            envelope = await self._writes.run(visit)
+        except StoreUnavailableError:
+            telling.idempotency = IdempotencyResult.STORE_ERROR
+            envelope = telling.refuse(ErrorCode.STORE_UNAVAILABLE)
+        return envelope if telling.rowed else await self._rowed(telling, envelope)
+
+    async def _rowed(self, telling: Telling, envelope: Envelope) -> Envelope:
+        """Keep the row of an envelope that changed no record. With the store away it is kept later."""
+        parts, tool = self._parts, telling.tool
+        row = telling.row(envelope)
+        strict = parts.bounds.sync_rows or (tool is not None and tool.rows is Rows.SYNC)
+        strict = strict or envelope.meta.operation_id is not None
+        try:
+            await parts.store.append_rows((row,), strict=strict)
+        except StoreUnavailableError:
+            self._spool.later(lambda: parts.store.append_rows((row,), strict=True))
+        return envelope
+
+    async def refused(self, envelope: Envelope, caller: Caller) -> None:
+        """Leave a row for an envelope that the front wrote itself: the request was not even a call."""
+        stamp = Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall())
+        row: ExecutionRow = call_row(envelope, stamp, tool=None, caller=caller, call=None)
+        try:
+            await self._parts.store.append_rows((row,))
+        except StoreUnavailableError:
+            self._spool.later(lambda: self._parts.store.append_rows((row,), strict=True))
+
+    async def prepare(self, call: ToolCall, caller: Caller) -> Envelope:
+        """Validate, authorise and derive; execute nothing."""
+        telling = Telling(self._parts, call, caller, trace_id=None, arrived=self._parts.clock.monotonic())
+        try:
+            return await prepare(self._parts, self._writes, self._claims, telling)
+        except StoreUnavailableError:
+            return telling.refuse(ErrorCode.STORE_UNAVAILABLE)
+
+    async def catalogue(self, caller: Caller) -> tuple[ToolSummary, ...]:
+        """The tools the caller may use."""
+        return self._questions.catalogue(caller)
+
+    async def operation(self, operation_id: str, caller: Caller) -> Envelope:
+        """One operation."""
+        return await self._asked(self._questions.operation(operation_id, caller))
+
+    async def operations(self, query: OperationQuery, caller: Caller) -> Envelope:
+        """Operations that fit a query."""
+        return await self._asked(self._questions.operations(query, caller))
+
+    async def reconcile(self, operation_id: str, caller: Caller) -> Envelope:
+        """Look now. The look goes on when the caller goes."""
+        return await asyncio.shield(self._spawn(self._asked(self._questions.reconcile(operation_id, caller))))
+
+    async def settle(self, operation_id: str, settlement: SettleRequest, caller: Caller) -> Envelope:
+        """An operator's word."""
+        return await asyncio.shield(self._spawn(self._asked(self._questions.settle(operation_id, settlement, caller))))
+
+    async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:
+        """Execution rows."""
+        try:
+            return await self._questions.executions(query, caller)
+        except StoreUnavailableError:
+            return unavailable()
+
+    async def _asked(self, question: Coroutine[Any, Any, Envelope]) -> Envelope:
+        try:
+            return await question
+        except StoreUnavailableError:
+            return unavailable()
+
+    def breakers(self) -> tuple[BreakerView, ...]:
+        """Every circuit breaker this process knows of."""
+        clock, guard = self._parts.clock, self._parts.guard
+        views = []
+        for scope, standing in sorted(guard.standings().items()):
+            breaker, now = standing.breaker, guard.now()
+            until = max(breaker.open_until, breaker.probe_until)
+            since = None if breaker.since is None else clock.wall() - (now - breaker.since)
+            wait_s = max(until - now, 0.0) if breaker.state.value != "closed" else None
+            views.append(
+                BreakerView(
+                    scope=scope,
+                    state=breaker.state.value,
+                    failures=breaker.failures,
+                    since_wall=since,
+                    retry_after_s=wait_s,
+                )
+            )
+        return tuple(views)
+
+    async def ready(self) -> Readiness:
+        """Whether calls should be sent here."""
+        store = self._parts.store
+        checks = {"store": "ok"}
+        try:
+            await store.check()
+        except StoreUnavailableError as error:
+            checks["store"] = str(error) or "the store does not answer"
+        warnings = []
+        if store.clock_stepped_back():
+            warnings.append("The wall clock has stepped back by more than 5 s; same-key replays are stopped.")
+        if not store.durable:
+            warnings.append("The store forgets everything when this process ends.")
+        draining = self._claims.draining
+        ready = checks["store"] == "ok" and not draining
+        return Readiness(ready=ready, draining=draining, warnings=tuple(warnings), checks=checks)
+
+    def metrics(self) -> bytes:
+        """Prometheus text format."""
+        return self._parts.telemetry.render_prometheus()
+
+    async def start(self) -> None:
+        """Begin what runs beside calls."""
+        self._parts.telemetry.watch_unknown(lambda: dict(self._unknown))
+        self._background = [
+            asyncio.create_task(self._pulse.run()),
+            asyncio.create_task(self._sweeper.run()),
+            asyncio.create_task(self._count_unknown()),
+        ]
+
+    async def drain(self, grace_s: float) -> None:
+        """Refuse new writes from now on; wait for the calls that run, but no longer than `grace_s`."""
+        self._claims.draining = True
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=grace_s)
+
+    async def stop(self) -> None:
+        """Wait for writes that still listen, each up to its own end; make rows durable; let go."""
+        self._claims.draining = True
+        while self._running:
+            await asyncio.wait(set(self._running))
+        await self._spool.drained(self._parts.bounds.lease_s)
+        for task in self._background:
+            await stopped(task)
+        await self._parts.store.close()
+
+    async def _count_unknown(self) -> None:
+        while True:
+            with contextlib.suppress(StoreUnavailableError):
+                counted = await self._parts.store.count_unknown()
+                self._unknown = {
+                    tool: UnknownOperations(count=count, oldest_age_s=age) for tool, (count, age) in counted.items()
+                }
+            await self._parts.clock.sleep(max(1.0, self._parts.bounds.sweep_interval_s))
+
+    def _spawn(self, work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task

@@ -1,0 +1,249 @@
+"""One operation's sends: the gate, the exchange, and what its end proves, carried to the record.
+
+Nothing here knows whether a caller waits. An effort runs in a task that nobody cancels once a byte may have left.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from gateway.contract.codes import ErrorCode
+from gateway.manifest.policies import Effect
+from gateway.manifest.templates import RenderedRequest
+from gateway.manifest.tool import Tool
+from gateway.pipeline.keeping import HeldError, Keeper, Rows, no_rows
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.reconciling import horizon_s, replay_terms
+from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge, kind_of
+from gateway.stages.execute.attempt.deadline import attempt_limits
+from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
+from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
+from gateway.stages.execute.attempt.stored_request import pack, unpack
+from gateway.stages.execute.operation import machine, replay
+from gateway.stages.execute.operation.machine import Evidence, FencedError, Ownership, Sending, Settlement
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.sighting import Identifier
+from gateway.stages.execute.operation.table import IllegalMoveError
+from gateway.stages.monitor.ports import AttemptKind, AttemptTrace, CallTrace, ReconcileTrace
+
+OVERTAKEN: Final = "overtaken"
+"""The code of a NotSent whose gate was refused because somebody changed the record: look again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """An exchange under way."""
+
+    task: "asyncio.Task[Exchange]"
+    admission: Admission
+    seen: AttemptTrace
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How one send is to be made. `deadline` is the caller's, on Clock.monotonic."""
+
+    deadline: float
+    kind: AttemptKind
+    delay_s: float | None = None
+    waited: Waited | None = None
+
+
+class Effort:
+    """The sends of one record. `record` is as this effort last saw it; others may have changed it since."""
+
+    def __init__(
+        self, parts: Parts, keeper: Keeper, tool: Tool, record: Record, request: RenderedRequest | None
+    ) -> None:
+        self._parts = parts
+        self._keeper = keeper
+        self.tool = tool
+        self.record = record
+        stored = record.bodies.request
+        # What was once sent is what is sent again, whatever the templates would make of it today.
+        self._request = unpack(stored) if stored is not None and record.attempts else request
+        self.baseline: tuple[Identifier, ...] = record.bodies.baseline
+        self._ownership: Ownership | None = None if record.owner is None else machine.own(record)
+        self.by = "attempt"
+        """What `settled_by` says of a record that this effort settles."""
+        self.sends = 0
+        self.tries = 0
+        self._number = 0
+        self.sent_at: float | None = None
+        """On Clock.monotonic: when the gate of the last try was passed; None when it was not."""
+        self.passed = asyncio.Event()
+
+    async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace) -> Running | Withheld | NotSent:
+        """Get permit and slot, and set the exchange going."""
+        parts, tool = self._parts, self.tool
+        admission = await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited)
+        if isinstance(admission, Withheld):
+            return admission
+        now = parts.clock.monotonic()
+        limits = attempt_limits(
+            tool.timeouts,
+            effect=tool.effect,
+            now=now,
+            deadline=plan.deadline,
+            result_bytes=tool.limits.result_bytes,
+            fresh_connection=tool.backend.fresh_connection,
+        )
+        if isinstance(limits, NotSent) or self._request is None:
+            await admission.end()
+            return limits if isinstance(limits, NotSent) else NotSent(code=ErrorCode.GATEWAY_ERROR, retryable=False)
+        self.tries += 1
+        self.sent_at = None
+        self.passed.clear()
+        seen = trace.attempt(attempt_facts(tool, number=self.tries, kind=plan.kind, delay_s=plan.delay_s))
+
+        async def gate() -> float:
+            return await self._pass_gate(limits)
+
+        task = asyncio.create_task(exchange(parts, tool, self._request, limits, seen, gate))
+        return Running(task=task, admission=admission, seen=seen, limits=limits)
+
+    async def ended(self, running: Running, *, cut_short: bool = False) -> Outcome:
+        """The exchange's end, and what it proves of this attempt. Slot and permit are given back."""
+        exchange_ended = await running.task
+        outcome = self._refused_by_gate(exchange_ended) or judge(
+            self._parts,
+            self.tool,
+            exchange_ended,
+            sends=len(self.record.attempts),
+            after_unknown=len(self.record.unknown_attempts()) > (1 if self.sent_at is not None else 0),
+        )
+        running.seen.ended(exchange_ended, outcome)
+        gated = exchange_ended.fault is Fault.GATE_REFUSED
+        await running.admission.end(None if gated else outcome, cut_short=cut_short)
+        return outcome
+
+    async def learn(self, outcome: Outcome, rows: Rows = no_rows, *, result: bytes | None, code: str | None) -> Record:
+        """Fold the outcome of the last try into the record. A try that never passed the gate teaches nothing.
+
+        Args:
+            result: what the record keeps as its answer, when this settles it.
+            code: the envelope's error code that goes with it.
+        """
+        if self.sent_at is None:
+            return self.record
+        number = self._number
+        status = None if isinstance(outcome, NotSent) else outcome.status
+        settlement = Settlement(
+            by=self.by,
+            wall=self._parts.store.wall(),
+            result=result,
+            code=code if code is not None else outcome.code,
+            status=status,
+        )
+        evidence = evidence_of(outcome)
+        terms = replay_terms(self._parts, self.tool, live=True)
+
+        def move(record: Record, now: float) -> Record:
+            for_all = (
+                isinstance(outcome, Refused)
+                and not outcome.retryable
+                and terms is not None
+                and replay.is_authoritative(record, number, outcome.status, terms, marked=outcome.replayed, now=now)
+            )
+            return machine.learn(record, number, evidence, settlement, now=now, authoritative=for_all)
+
+        self.record = await self._keeper.move(self.record, move, rows)
+        return self.record
+
+    async def give_up(self, rows: Rows = no_rows) -> Record:
+        """End a claim of which nothing was sent."""
+        ownership = self._ownership
+        if ownership is None or self.record.state is not State.CLAIMED:
+            return self.record
+        self.record = await self._keeper.move(self.record, lambda r, now: machine.give_up(r, ownership, now=now), rows)
+        return self.record
+
+    async def answer_caller(self, rows: Rows) -> Record:
+        """The caller is told *unknown* while the socket stays open."""
+        ownership = self._ownership
+        if ownership is None:
+            raise FencedError
+        self.record = await self._keeper.move(self.record, lambda r, _: machine.answer_caller(r, ownership), rows)
+        return self.record
+
+    async def extend(self) -> None:
+        """One heartbeat; nothing when the record is not owned by this effort any more."""
+        ownership = self._ownership
+        if ownership is None:
+            return
+        extended = await self._keeper.extend(self.record, ownership, self._parts.bounds.lease_s)
+        if extended.version > self.record.version:
+            self.record = extended
+
+    def replay_until(self) -> float | None:
+        """Until when (Clock.monotonic) the stored bytes may go out again within this call; None: not at all."""
+        parts, tool, record = self._parts, self.tool, self.record
+        if not record.unknown_attempts():
+            return None
+        now = parts.clock.monotonic()
+        if tool.effect is Effect.IDEMPOTENT and tool.downstream_key is None:
+            return now + tool.timeouts.total_s if self.sends else None
+        terms, wall, first = replay_terms(parts, tool, live=True), parts.store.wall(), record.first_sent_wall
+        if terms is None or first is None or replay.refusal(record, terms, wall=wall) is not None:
+            return None
+        return now + (first + terms.window_s - terms.horizon_s - terms.send_within_s - wall)
+
+    async def _pass_gate(self, limits: Limits) -> float:
+        parts, bounds = self._parts, self._parts.bounds
+        request = self._request
+        if request is None:
+            raise FencedError
+        packed, token = pack(request), parts.chance.token()
+        one_effect = self.tool.downstream_key is not None or self.tool.effect is Effect.IDEMPOTENT
+
+        def move(record: Record, now: float) -> Record:
+            lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
+            left_s = limits.send_deadline - parts.clock.monotonic()
+            sending = Sending(
+                send_by=min(lease_until, now + left_s),
+                horizon_s=horizon_s(self.tool),
+                wall=parts.store.wall(),
+                one_effect=one_effect,
+                request=packed,
+                baseline=self.baseline,
+            )
+            if record.state is State.CLAIMED and self._ownership is not None:
+                return machine.pass_gate(record, self._ownership, sending, now=now)
+            return machine.pass_replay_gate(
+                record, self._ownership, sending, owner=token, lease_until=lease_until, now=now
+            )
+
+        self.record = await self._keeper.move(self.record, move, leased=True)
+        self._ownership = machine.own(self.record)
+        self._number = len(self.record.attempts)
+        self.sends += 1
+        self.sent_at = parts.clock.monotonic()
+        self.passed.set()
+        return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
+
+    def _refused_by_gate(self, ended: Exchange) -> NotSent | None:
+        """Why our own gate let nothing out, where it was the gate."""
+        if ended.fault is not Fault.GATE_REFUSED:
+            return None
+        if isinstance(ended.cause, StoreUnavailableError):
+            return NotSent(code=ErrorCode.STORE_UNAVAILABLE, retryable=False)
+        if isinstance(ended.cause, FencedError | IllegalMoveError | HeldError):
+            return NotSent(code=OVERTAKEN, retryable=False)
+        return NotSent(code=ErrorCode.GATEWAY_ERROR, retryable=False)
+
+
+def evidence_of(outcome: Outcome) -> Evidence:
+    """What an attempt's outcome is to the record machine."""
+    match outcome:
+        case NotSent():
+            return Evidence.NOT_SENT
+        case Refused():
+            return Evidence.REFUSED_RETRYABLE if outcome.retryable else Evidence.REFUSED
+        case Done():
+            return Evidence.DONE
+        case Unknown():
+            return Evidence.LOST
+        case _:
+            assert_never(outcome)

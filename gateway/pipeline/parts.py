@@ -1,0 +1,81 @@
+"""What the pipeline is driven with: every door to the world, and the bounds an operator sets."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.clock import Clock
+from gateway.manifest.catalog import Catalogue
+from gateway.manifest.tool import Tool
+from gateway.stages.execute.attempt.ports import ToolTransport
+from gateway.stages.execute.breaker.guard import Guard
+from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits
+from gateway.stages.execute.operation.ports import OperationStore
+from gateway.stages.monitor.ports import Telemetry
+from gateway.stages.retry.ports import RetryBudgets
+
+
+class Chance(Protocol):
+    """The one door through which chance comes in."""
+
+    def draw(self) -> float:
+        """A number in [0, 1), for jitter."""
+        ...
+
+    def ulid(self) -> str:
+        """A new time-ordered identifier."""
+        ...
+
+    def token(self) -> str:
+        """A new secret that names one owner."""
+        ...
+
+
+class Tools(Protocol):
+    """The manifests in use: one immutable snapshot at a time."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tools in use. A call asks once and goes on with what it got."""
+        ...
+
+    def by_digest(self, digest: str) -> Tool | None:
+        """The tool of an earlier manifest that open records were made with; None when it cannot be loaded any more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What an operator sets.
+
+    Attributes:
+        lease_s: how long an owner that falls silent keeps its claim.
+        waiters: calls that may wait for one operation; more get `idempotency_in_progress` at once.
+        sweep_interval_s: how often records in need of care are looked for.
+        hash_key: HMAC key for argument hashes in rows.
+        sync_rows: every read's row is durable before its caller is answered, whatever its manifest says.
+        allow_volatile: plain writes may go out although the store forgets them when its process ends.
+    """
+
+    lease_s: float = 15.0
+    waiters: int = 64
+    sweep_interval_s: float = 1.0
+    hash_key: bytes = b""
+    sync_rows: bool = False
+    allow_volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """One of each."""
+
+    tools: Tools
+    store: OperationStore
+    transport: ToolTransport
+    clock: Clock
+    chance: Chance
+    guard: Guard
+    bulkheads: Bulkheads
+    rates: RateLimits
+    budgets: RetryBudgets
+    telemetry: Telemetry
+    bounds: Bounds

@@ -1,0 +1,57 @@
+"""`prepare`: everything a call would be checked for and bound to, without executing it."""
+
+from gateway.contract.envelope import Envelope, succeed
+from gateway.manifest.policies import Effect
+from gateway.pipeline.claiming import Claims
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.telling import Telling
+from gateway.pipeline.visit import Visit
+from gateway.pipeline.writes import Writes
+from gateway.stages.execute.attempt.deadline import call_deadline
+from gateway.stages.execute.operation.intention import Intention, intend
+from gateway.stages.execute.operation.meeting import Begin, Forgotten
+from gateway.stages.monitor.silent import SilentCall
+from gateway.stages.validate.checks import validate
+from gateway.stages.validate.verdict import Rejected
+
+_NO_APPROVAL = {"required": False, "reason": None, "approvers": None, "expires_after": None}
+
+
+async def prepare(parts: Parts, writes: Writes, claims: Claims, telling: Telling) -> Envelope:
+    """What a loop saves as its intent: the key and hash that its call will be held to.
+
+    Raises:
+        StoreUnavailableError: which occurrence it would be cannot be said.
+    """
+    call, caller = telling.call, telling.caller
+    catalogue = parts.tools.catalogue
+    verdict = validate(call, caller, catalogue)
+    if isinstance(verdict, Rejected):
+        telling.tool = catalogue.get(call.tool)
+        return telling.reject(verdict)
+    tool = verdict.tool
+    telling.knows(tool, verdict.args)
+    lookup = tool.reconcile.lookup
+    answer = {
+        "operation_key": None,
+        "action_hash": None,
+        "effect": tool.effect.value,
+        "store_epoch": parts.store.epoch,
+        "approval": dict(_NO_APPROVAL),
+        "verify_with": None if lookup is None else lookup.tool,
+    }
+    if tool.effect is Effect.READ:
+        return succeed(answer, telling.meta())
+    intention = intend(tool, verdict.args, call, caller, traceparent=None)
+    if not isinstance(intention, Intention):
+        return telling.refuse(intention)
+    deadline = call_deadline(tool.timeouts, started=telling.arrived, requested_ms=call.deadline_ms)
+    visit = Visit(call=call, intention=intention, telling=telling, trace=SilentCall(), deadline=deadline)
+    meeting, _ = await writes.meet_own(visit)
+    # Where a record stands already, it is that operation which the call would be answered from.
+    key = intention.operation_key(meeting.occurrence) if isinstance(meeting, Begin | Forgotten) else meeting.record.key
+    rendered = claims.render(visit, key)
+    if isinstance(rendered, Envelope):
+        return rendered
+    hashed = claims.action_hash(visit, key, rendered)
+    return succeed({**answer, "operation_key": key, "action_hash": hashed}, telling.meta())

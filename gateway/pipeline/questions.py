@@ -1,0 +1,223 @@
+"""What may be asked besides a call: operations, rows, the catalogue; and an operator's word."""
+
+from dataclasses import replace
+from typing import Any
+
+from gateway.contract.call import Caller
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope, Meta, fail, succeed
+from gateway.contract.execution import ExecutionRow
+from gateway.contract.requests import (
+    EXECUTIONS_READ,
+    OPERATIONS_READ,
+    OPERATIONS_SETTLE,
+    ExecutionQuery,
+    OperationQuery,
+    SettledAs,
+    SettleRequest,
+    ToolSummary,
+)
+from gateway.manifest.policies import Scope
+from gateway.manifest.tool import Tool
+from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.reconciling import Looker
+from gateway.pipeline.sweeping import Sweeper
+from gateway.pipeline.telling import afterwards, rfc3339
+from gateway.stages.execute.operation import machine
+from gateway.stages.execute.operation.machine import Settlement
+from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.table import Event, IllegalMoveError
+from gateway.stages.feedback.context import Context
+from gateway.stages.feedback.observation import explain
+from gateway.stages.normalise.stored import store_answer
+
+_EVENTS = {SettledAs.EXECUTED: Event.OPERATOR_DONE, SettledAs.NOT_EXECUTED: Event.OPERATOR_FREE}
+
+
+class Questions:
+    """Answers from the store, within what the caller may see: the own subject's, or the tenant's by permission."""
+
+    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, sweeper: Sweeper) -> None:
+        self._parts = parts
+        self._keeper = keeper
+        self._looker = looker
+        self._sweeper = sweeper
+
+    def catalogue(self, caller: Caller) -> tuple[ToolSummary, ...]:
+        """The tools the caller may use: without the permission a tool is not there."""
+        tools = self._parts.tools.catalogue.tools.values()
+        return tuple(_summary(tool) for tool in tools if tool.permission in caller.permissions)
+
+    async def operation(self, operation_id: str, caller: Caller) -> Envelope:
+        """One operation, as far as the caller may see it."""
+        record = await self._visible(operation_id, caller)
+        return self._not_found() if record is None else succeed(self.view(record), self._meta(record))
+
+    async def operations(self, query: OperationQuery, caller: Caller) -> Envelope:
+        """Operations that fit the query, newest first."""
+        if query.key is not None:
+            record = await self._parts.store.by_key(query.key)
+            found: tuple[Record, ...] = () if record is None or not self._may_see(record, caller) else (record,)
+        else:
+            found = await self._parts.store.list_operations(
+                OperationFilter(
+                    tenant=caller.tenant,
+                    states=None if query.states is None else frozenset(State(s) for s in query.states),
+                    run_id=query.run_id,
+                    subject=None if OPERATIONS_READ in caller.permissions else caller.subject,
+                    tool=query.tool,
+                    limit=query.limit,
+                )
+            )
+        return succeed({"operations": [self.view(record) for record in found]}, self._meta())
+
+    async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...]:
+        """Execution rows that fit the query, newest first."""
+        return await self._parts.store.list_rows(
+            RowFilter(
+                tenant=caller.tenant,
+                subject=None if EXECUTIONS_READ in caller.permissions else caller.subject,
+                run_id=query.run_id,
+                tool=query.tool,
+                code=query.code,
+                since_wall=query.since_wall,
+                limit=query.limit,
+            )
+        )
+
+    async def reconcile(self, operation_id: str, caller: Caller) -> Envelope:
+        """Look now, by the manifest's means."""
+        record = await self._visible(operation_id, caller)
+        if record is None:
+            return self._not_found()
+        owned_by_the_living = record.state in (State.CLAIMED, State.SENT) and not record.lease_is_dead(
+            self._parts.store.now()
+        )
+        if record.state in (State.DONE, State.REFUSED, State.FREE, State.FROZEN) or owned_by_the_living:
+            return succeed(self.view(record), self._meta(record))
+        if not self._sweeper.has_means(record):
+            return self._refuse(ErrorCode.NOT_RECONCILABLE, record)
+        after = await self._sweeper.reconcile(record)
+        return succeed(self.view(after), self._meta(after))
+
+    async def settle(self, operation_id: str, settlement: SettleRequest, caller: Caller) -> Envelope:
+        """An operator's word, kept with its evidence and a row."""
+        record = await self._visible(operation_id, caller)
+        if record is None:
+            return self._not_found()
+        if OPERATIONS_SETTLE not in caller.permissions:
+            return self._refuse(ErrorCode.FORBIDDEN, record, permission=OPERATIONS_SETTLE)
+        event = _EVENTS[settlement.settled_as]
+        by = f"operator:{caller.subject}"
+        word = self._word(record, settlement, by)
+        try:
+            after = await self._keeper.move(
+                record,
+                lambda r, now: machine.settle_by_operator(r, event, word, now=now, evidence=settlement.evidence),
+                self._looker.rows(record, by=by),
+            )
+        except IllegalMoveError:
+            return self._refuse(ErrorCode.INVALID_SETTLEMENT, record, state=record.state.value)
+        return succeed(self.view(after), self._meta(after))
+
+    def view(self, record: Record) -> dict[str, Any]:
+        """An operation as the wire shows it: what was done and how it stands, without bodies."""
+        origin = record.origin
+        return {
+            "operation_id": record.operation_id,
+            "operation_key": record.key,
+            "tool": origin.tool,
+            "tool_version": origin.tool_version,
+            "manifest_digest": origin.manifest_digest,
+            "effect": origin.effect,
+            "state": "unknown" if record.state is State.LISTENING else record.state.value,
+            "listening": record.state is State.LISTENING,
+            "occurrence": record.occurrence,
+            "subject": origin.subject,
+            "run_id": origin.run_id,
+            "step": origin.step,
+            "attempts": [
+                {
+                    "number": a.number,
+                    "at": rfc3339(a.sent_wall),
+                    "known": a.knowledge.value,
+                    "code": a.code,
+                    "status": a.status,
+                }
+                for a in record.attempts
+            ],
+            "created_at": rfc3339(record.created_wall),
+            "settled_at": rfc3339(record.settled_wall),
+            "settled_by": record.settled_by,
+            "evidence": record.evidence,
+            "code": record.outcome_code,
+            "negatives": record.negatives,
+            "tombstone": record.tombstone,
+        }
+
+    def _word(self, record: Record, settlement: SettleRequest, by: str) -> Settlement:
+        result = code = None
+        tool = self._sweeper.tool_of(record)
+        if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
+            telling = afterwards(self._parts, tool, record, trace_id=None)
+            envelope = telling.found(settlement.result, record)
+            result = store_answer(envelope)
+            code = None if envelope.error is None else envelope.error.code.value
+        return Settlement(by=by, wall=self._parts.store.wall(), result=result, code=code)
+
+    async def _visible(self, operation_id: str, caller: Caller) -> Record | None:
+        record = await self._parts.store.by_operation_id(operation_id)
+        return record if record is not None and self._may_see(record, caller) else None
+
+    def _may_see(self, record: Record, caller: Caller) -> bool:
+        if record.origin.tenant != caller.tenant:
+            return False
+        allowed = {OPERATIONS_READ, OPERATIONS_SETTLE} & caller.permissions
+        return bool(allowed) or record.origin.subject == caller.subject
+
+    def _meta(self, record: Record | None = None) -> Meta:
+        return Meta(
+            request_id="",
+            tool=None if record is None else record.origin.tool,
+            operation_id=None if record is None else record.operation_id,
+            recorded=record is not None,
+            store_epoch=self._parts.store.epoch,
+        )
+
+    def _not_found(self) -> Envelope:
+        return fail(ErrorCode.OPERATION_NOT_FOUND, self._meta())
+
+    def _refuse(self, code: ErrorCode, record: Record, **facts: Any) -> Envelope:
+        context = Context(tool=record.origin.tool, operation_id=record.operation_id, **facts)
+        return explain(fail(code, self._meta(record)), context)
+
+
+def unavailable(request_id: str = "") -> Envelope:
+    """What every question gets while the store is away."""
+    return fail(ErrorCode.STORE_UNAVAILABLE, replace(Meta(request_id=request_id), recorded=False))
+
+
+def _summary(tool: Tool) -> ToolSummary:
+    lookup, deprecated = tool.reconcile.lookup, tool.deprecated
+    return ToolSummary(
+        name=tool.name,
+        version=tool.version,
+        digest=tool.digest,
+        title=tool.title,
+        description=tool.description,
+        effect=tool.effect.value,
+        arguments=tool.arguments_schema,
+        result=None if tool.result is None else tool.result.published,
+        needs_run_id=tool.identity.scope is Scope.RUN,
+        needs_key=tool.identity.fields == "caller",
+        verify_with=None if lookup is None else lookup.tool,
+        deprecated=None
+        if deprecated is None
+        else {
+            "since": deprecated.since,
+            "use_instead": deprecated.use_instead,
+            "remove_after": deprecated.remove_after,
+        },
+    )

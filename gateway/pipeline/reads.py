@@ -1,0 +1,119 @@
+"""A read: no record, no key. Tried again while that can help, and given up when its caller goes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.contract.call import Caller
+from gateway.contract.codes import ErrorCode
+from gateway.manifest.placeholders import CallValues
+from gateway.manifest.templates import RenderedRequest
+from gateway.manifest.tool import Tool
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.sending import Waited, Withheld, admit, attempt_facts, exchange, judge
+from gateway.stages.execute.attempt.deadline import attempt_limits
+from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
+from gateway.stages.execute.breaker.breaker import Kind
+from gateway.stages.monitor.ports import AttemptKind, CallTrace, ReconcileTrace
+from gateway.stages.retry.decision import RetryAfter, decide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a read ended: with an outcome, or withheld by ourselves. `attempts` counts what was tried."""
+
+    outcome: Outcome | Withheld
+    attempts: int
+    waited_s: float = 0.0
+
+
+def render(tool: Tool, arguments: Mapping[str, Any], caller: Caller | None, run_id: str | None) -> RenderedRequest:
+    """The request of a read.
+
+    Raises:
+        RenderError: a value cannot stand where the manifest puts it.
+    """
+    return tool.backend.request.render(CallValues(args=arguments, key="", run_id=run_id, caller=caller))
+
+
+async def run_read(
+    parts: Parts, tool: Tool, rendered: RenderedRequest, trace: CallTrace, *, deadline: float
+) -> Reading:
+    """Attempts until one ends it (stages 2 and 3). Cancelling closes the connection and gives everything back."""
+    scope, number, delay_s = tool.breaker.scope, 1, None
+    parts.budgets.earn(scope, tool.retry.budget)
+    while True:
+        started = parts.clock.monotonic()
+        attempt = _Try(deadline=deadline, number=number, delay_s=delay_s, waited=trace.waited)
+        outcome = await _attempt(parts, tool, rendered, trace, attempt)
+        now = parts.clock.monotonic()
+        if isinstance(outcome, Withheld):
+            return Reading(outcome=outcome, attempts=number - 1)
+        again = decide(
+            outcome,
+            effect=tool.effect,
+            keyed=False,
+            attempt=number,
+            policy=tool.retry,
+            now=now,
+            deadline=deadline,
+            budget=parts.budgets.of(scope),
+            breaker_permits=parts.guard.allows(scope),
+            replay_allowed_until=None,
+            min_left_s=tool.timeouts.min_send_s,
+            draw=parts.chance.draw(),
+        )
+        if not isinstance(again, RetryAfter):
+            return Reading(outcome=outcome, attempts=number, waited_s=now - started)
+        parts.budgets.spend(scope)
+        delay_s = again.delay_s
+        await parts.clock.sleep(again.delay_s)
+        number += 1
+
+
+async def run_lookup(
+    parts: Parts, tool: Tool, rendered: RenderedRequest, trace: ReconcileTrace | CallTrace, *, deadline: float
+) -> Outcome | Withheld:
+    """One attempt of a reconciliation's read: nobody's permissions and limits, a slot and a connection of its own."""
+    return await _attempt(parts, tool, rendered, trace, _Try(deadline=deadline, kind=Kind.LOOKUP))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Try:
+    deadline: float
+    number: int = 1
+    delay_s: float | None = None
+    kind: Kind = Kind.SAFE
+    waited: Waited | None = None
+
+
+async def _attempt(
+    parts: Parts, tool: Tool, rendered: RenderedRequest, trace: CallTrace | ReconcileTrace, attempt: _Try
+) -> Outcome | Withheld:
+    lookup = attempt.kind is Kind.LOOKUP
+    admission = await admit(parts, tool, kind=attempt.kind, deadline=attempt.deadline, waited=attempt.waited)
+    if isinstance(admission, Withheld):
+        return admission
+    outcome: Outcome | None = None
+    cut_short = attempt.deadline < parts.clock.monotonic() + tool.timeouts.read_s
+    try:
+        limits = attempt_limits(
+            tool.timeouts,
+            effect=tool.effect,
+            now=parts.clock.monotonic(),
+            deadline=attempt.deadline,
+            result_bytes=tool.limits.result_bytes,
+            fresh_connection=tool.backend.fresh_connection,
+            reserved=lookup,
+        )
+        if isinstance(limits, NotSent):
+            return limits
+        kind = AttemptKind.LOOKUP if lookup else AttemptKind.RETRY if attempt.number > 1 else AttemptKind.FIRST
+        seen = trace.attempt(attempt_facts(tool, number=attempt.number, kind=kind, delay_s=attempt.delay_s))
+        ended = await exchange(parts, tool, rendered, limits, seen)
+        outcome = judge(parts, tool, ended, sends=attempt.number)
+        seen.ended(ended, outcome)
+        return outcome
+    finally:
+        timed_out = isinstance(outcome, Unknown) and outcome.code == ErrorCode.DOWNSTREAM_TIMEOUT
+        await admission.end(outcome, cut_short=cut_short and timed_out)

@@ -1,0 +1,173 @@
+"""How an unknown outcome is settled: one function for live calls, the sweeper, operators and start-up.
+
+Evidence decides, by the rules of `lookups.py` and `replay.py`; here it is only fetched and carried to the record.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from gateway.contract.execution import ExecutionRow
+from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.tool import Tool
+from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.reads import render, run_lookup
+from gateway.pipeline.sending import Withheld
+from gateway.pipeline.telling import afterwards
+from gateway.stages.execute.attempt.outcome import Done
+from gateway.stages.execute.operation import lookups, machine, sighting
+from gateway.stages.execute.operation.lookups import LookupTerms, Sight
+from gateway.stages.execute.operation.machine import Settlement
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.replay import ReplayTerms
+from gateway.stages.monitor.execution import Stamp, settlement_row
+from gateway.stages.monitor.ports import CallTrace, ReconcileTrace
+from gateway.stages.normalise.payload import Readable, read
+from gateway.stages.normalise.stored import store_answer
+from gateway.stages.validate import arguments as validation
+from gateway.stages.validate.verdict import Accepted
+
+# Candidates are compared with this many of the tool's latest settled results.
+_COMPARED = 200
+
+
+def lookup_terms(tool: Tool) -> LookupTerms | None:
+    """What makes a negative of this tool's look-up count; None when it has none."""
+    lookup = tool.reconcile.lookup
+    if lookup is None:
+        return None
+    return LookupTerms(
+        settle_after_s=lookup.settle_after_s, confirm=lookup.confirm, confirm_every_s=lookup.confirm_every_s
+    )
+
+
+def horizon_s(tool: Tool) -> float:
+    """How long after `send_by` a request of this tool may still act."""
+    return tool.timeouts.total_s + tool.timeouts.grace_s + tool.reconcile.provider_max_s
+
+
+def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
+    """What bounds a same-key replay; None for a tool without a downstream key."""
+    key = tool.downstream_key
+    if key is None:
+        return None
+    return ReplayTerms(
+        window_s=key.window_s,
+        caches_all=key.caches == "all",
+        send_within_s=parts.bounds.lease_s,
+        horizon_s=horizon_s(tool),
+        background_s=None if live else tool.reconcile.replay_for_s,
+        in_progress_status=key.in_progress_status,
+        clock_is_sound=not parts.store.clock_stepped_back(),
+    )
+
+
+class Looker:
+    """Asks the declared read, and folds what it shows into the record."""
+
+    def __init__(self, parts: Parts, keeper: Keeper) -> None:
+        self._parts = parts
+        self._keeper = keeper
+
+    async def baseline(
+        self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: CallTrace, *, deadline: float
+    ) -> tuple[sighting.Identifier, ...] | None:
+        """What is there before the first send, which therefore is not ours. None: it could not be read whole."""
+        lookup = tool.reconcile.lookup
+        if lookup is None or lookup.baseline is None:
+            return ()
+        data = await self._ask(tool, arguments, key, trace, deadline=deadline)
+        return None if data is None else sighting.identifiers(data.value, lookup)
+
+    async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
+        """One look at the world for `record`."""
+        started_at = self._parts.store.now()
+        data = await self._ask(tool, record.bodies.arguments, record.key, trace, deadline=deadline)
+        if data is None:
+            return sighting.blind(record, started_at=started_at)
+        taken = await self._taken(record, tool)
+        return sighting.see(data.value, tool, record, started_at=started_at, taken=taken)
+
+    async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
+        """Fold a sight into the record as it stands now, with the row of what was learned."""
+        record, terms = sight.record, lookup_terms(tool)
+        if sight.matches:
+            settlement = self._settlement(sight, tool, by)
+            count = len(sight.matches)
+            return await self._keeper.move(
+                record,
+                lambda r, now: machine.find(r, count, settlement, now=now),
+                self.rows(record, by=by, trace_id=trace_id),
+            )
+        if terms is None or not lookups.counts(sight, terms):
+            return record
+        return await self._keeper.move(
+            record,
+            lambda r, now: machine.find_nothing(r, version=record.version, now=now, confirm=terms.confirm),
+            self.rows(record, by=by, trace_id=trace_id),
+        )
+
+    def rows(self, before: Record, *, by: str | None = None, trace_id: str | None = None) -> "_Rows":
+        """The settlement row of a record that is settled now and was not before."""
+        return _Rows(self._parts, before, by, trace_id)
+
+    def _settlement(self, sight: Sight, tool: Tool, by: str) -> Settlement:
+        record = sight.record
+        envelope = afterwards(self._parts, tool, record, trace_id=None).found(sight.matches[0], record)
+        return Settlement(
+            by=by,
+            wall=self._parts.store.wall(),
+            result=store_answer(envelope),
+            code=None if envelope.error is None else envelope.error.code.value,
+        )
+
+    async def _taken(self, record: Record, tool: Tool) -> frozenset[sighting.Identifier]:
+        others = await self._parts.store.settled_results(record.origin.tenant, record.origin.tool, _COMPARED)
+        results = [orjson.loads(r.bodies.result)["data"] for r in others if r.bodies.result and r.key != record.key]
+        return sighting.settled_identifiers(tool, tuple(results))
+
+    async def _ask(
+        self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: ReconcileTrace | CallTrace, *, deadline: float
+    ) -> Readable | None:
+        """The look-up's validated raw result, as nobody in particular; None for every other end."""
+        lookup = tool.reconcile.lookup
+        reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
+        if lookup is None or reader is None:
+            return None
+        asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
+        verdict = validation.accept(reader, asked)
+        if not isinstance(verdict, Accepted):
+            return None
+        try:
+            rendered = render(reader, verdict.args, None, None)
+        except RenderError:
+            return None
+        until = min(deadline, self._parts.clock.monotonic() + reader.timeouts.total_s)
+        outcome = await run_lookup(self._parts, reader, rendered, trace, deadline=until)
+        if isinstance(outcome, Withheld) or not isinstance(outcome, Done) or outcome.code is not None:
+            return None
+        if outcome.answer is None or outcome.pending:
+            return None
+        fault = None if reader.result is None else reader.result.fault
+        value = read(outcome.answer, fault=fault, max_bytes=reader.limits.result_bytes)
+        return value if isinstance(value, Readable) else None
+
+
+class _Rows:
+    """Rows of a reconciliation's move: one when it settled something, none otherwise."""
+
+    def __init__(self, parts: Parts, before: Record, by: str | None, trace_id: str | None) -> None:
+        self._parts = parts
+        self._before = before
+        self._by = by
+        self._trace_id = trace_id
+
+    def __call__(self, after: Record) -> tuple[ExecutionRow, ...]:
+        if after.state is self._before.state or after.state in (State.CLAIMED, State.SENT, State.LISTENING):
+            return ()
+        if after.state is State.UNKNOWN:
+            return ()
+        stamp = Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall())
+        return (settlement_row(after, stamp, settled_by=self._by, trace_id=self._trace_id),)

@@ -1,0 +1,169 @@
+"""One attempt: asked of the breaker, given a slot, sent, classified. What it means for the operation is said elsewhere."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from gateway.contract.codes import FACTS, BreakerCount, ErrorCode
+from gateway.manifest.policies import BreakerPolicy, Effect
+from gateway.manifest.templates import RenderedRequest
+from gateway.manifest.tool import Tool
+from gateway.pipeline.parts import Parts
+from gateway.stages.execute.attempt.classify import AnswerTerms, classify
+from gateway.stages.execute.attempt.deadline import left_ms
+from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits
+from gateway.stages.execute.attempt.outcome import Outcome
+from gateway.stages.execute.attempt.stored_request import dress
+from gateway.stages.execute.breaker.breaker import Kind, NotPermitted, Refusal, State
+from gateway.stages.execute.breaker.bulkhead import Entry
+from gateway.stages.execute.breaker.evidence import IGNORED, weigh
+from gateway.stages.execute.breaker.guard import Guard, Permit
+from gateway.stages.execute.breaker.ports import Slot
+from gateway.stages.monitor.ports import AttemptFacts, AttemptKind, AttemptTrace
+
+
+class Waited(Protocol):
+    """Told how long a call stood before the bulkhead."""
+
+    def __call__(self, seconds: float, *, admitted: bool) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withheld:
+    """We did not send, for a reason of our own that leaves no record and uses up no key."""
+
+    code: ErrorCode
+    retry_after_s: float | None = None
+    limit: str | None = None
+    refusal: NotPermitted | None = None
+
+
+class Admission:
+    """The breaker's permit and the bulkhead's slot of one attempt. Ended once, whatever became of it."""
+
+    def __init__(self, guard: Guard, policy: BreakerPolicy, permit: Permit, slot: Slot) -> None:
+        self._guard = guard
+        self._policy = policy
+        self._permit = permit
+        self._slot = slot
+        self._told = False
+
+    async def tell(self, outcome: Outcome | None, *, cut_short: bool = False) -> None:
+        """Say what the attempt showed of the dependency; None when it showed nothing. The first word counts."""
+        if self._told:
+            return
+        self._told = True
+        evidence = IGNORED
+        if outcome is not None:
+            fact = FACTS[ErrorCode(outcome.code)].breaker if outcome.code else BreakerCount.SUCCESS
+            evidence = weigh(outcome, fact, cut_short=cut_short)
+        await self._guard.settle(self._permit, self._policy, evidence)
+
+    def listen(self) -> None:
+        """The caller is answered; others may have the slot."""
+        self._slot.listen()
+
+    async def end(self, outcome: Outcome | None = None, *, cut_short: bool = False) -> None:
+        """Give slot and permit back."""
+        self._slot.leave()
+        await self.tell(outcome, cut_short=cut_short)
+
+
+def kind_of(tool: Tool) -> Kind:
+    """What the tool's call would risk as the probe of a sick dependency."""
+    return Kind.PLAIN if tool.is_plain_write else Kind.SAFE
+
+
+async def admit(
+    parts: Parts,
+    tool: Tool,
+    *,
+    kind: Kind,
+    deadline: float,
+    waited: Waited | None = None,
+) -> Admission | Withheld:
+    """Ask breaker and throttle, then the bulkhead. Refused or admitted, nothing has been sent."""
+    longest_s = tool.timeouts.total_s + tool.timeouts.grace_s
+    permit = await parts.guard.permit(tool.breaker.scope, tool.breaker, kind=kind, lease_s=longest_s)
+    if isinstance(permit, NotPermitted):
+        throttled = permit.reason is Refusal.THROTTLED
+        code = ErrorCode.RATE_LIMITED if throttled else ErrorCode.CIRCUIT_OPEN
+        return Withheld(code=code, retry_after_s=permit.retry_after_s, refusal=permit)
+    asked = parts.clock.monotonic()
+    slot = await parts.bulkheads.enter(
+        tool.name,
+        kind=kind,
+        slots=tool.limits.concurrency,
+        listening=tool.limits.listening,
+        wait_s=max(0.0, min(tool.timeouts.pool_s, deadline - asked)),
+    )
+    admitted = not isinstance(slot, Entry)
+    if waited is not None:
+        waited(parts.clock.monotonic() - asked, admitted=admitted)
+    if isinstance(slot, Entry):
+        await parts.guard.settle(permit, tool.breaker, IGNORED)
+        listening = slot is Entry.LISTENING_FULL
+        limit = (
+            f"{tool.limits.listening} writes whose answer is still awaited"
+            if listening
+            else f"{tool.limits.concurrency} calls at a time"
+        )
+        return Withheld(code=ErrorCode.GATEWAY_SATURATED, limit=limit)
+    return Admission(parts.guard, tool.breaker, permit, slot)
+
+
+@lru_cache(maxsize=4096)
+def _server(origin: str) -> tuple[str, int]:
+    scheme, _, rest = origin.partition("://")
+    host, _, port = rest.rpartition(":")
+    if not host or not port.isdigit():
+        host, port = rest, "443" if scheme == "https" else "80"
+    return host, int(port)
+
+
+def attempt_facts(tool: Tool, *, number: int, kind: AttemptKind, delay_s: float | None = None) -> AttemptFacts:
+    """What telemetry is told of an attempt before it is made."""
+    address, port = _server(tool.backend.origin)
+    return AttemptFacts(
+        number=number,
+        kind=kind,
+        method=tool.backend.method,
+        server_address=address,
+        server_port=port,
+        timeout_s=tool.timeouts.read_s,
+        retry_delay_s=delay_s,
+    )
+
+
+async def exchange(
+    parts: Parts,
+    tool: Tool,
+    rendered: RenderedRequest,
+    limits: Limits,
+    trace: AttemptTrace,
+    gate: Gate | None = None,
+) -> Exchange:
+    """Send once, with what belongs to this sending only. Whatever the end is, it is an Exchange."""
+    extra: list[tuple[str, str]] = []
+    if tool.backend.deadline_header is not None:
+        deadline = limits.ends_at if tool.effect is Effect.READ else limits.send_deadline
+        left = left_ms(deadline, now=parts.clock.monotonic())
+        extra.append((tool.backend.deadline_header, str(left)))
+    if trace.traceparent is not None:
+        extra.append(("traceparent", trace.traceparent))
+        if trace.tracestate is not None:
+            extra.append(("tracestate", trace.tracestate))
+    request = dress(rendered, extra=tuple(extra), secrets=tool.backend.request.secret_headers)
+    return await parts.transport.exchange(request, limits, gate)
+
+
+def judge(parts: Parts, tool: Tool, ended: Exchange, *, sends: int = 1, after_unknown: bool = False) -> Outcome:
+    """What an exchange proves, by the tables and the tool's own word."""
+    return classify(ended, AnswerTerms.of(tool), wall=parts.store.wall(), sends=sends, after_unknown=after_unknown)
+
+
+def breaker_state(withheld: Withheld | None) -> State | None:
+    """What a call's telemetry says of the breaker it met."""
+    if withheld is None or withheld.refusal is None or withheld.refusal.reason is Refusal.THROTTLED:
+        return State.CLOSED
+    return State.HALF_OPEN if withheld.refusal.reason is Refusal.PROBING else State.OPEN

@@ -1,0 +1,60 @@
+"""What must still be kept although the store was away when it was learned."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from gateway.clock import Clock
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 5.0
+
+
+class Faults(Protocol):
+    """Told of faults that no caller is told of in full."""
+
+    def __call__(self, where: str, error: BaseException) -> None: ...
+
+
+class Spool:
+    """Keeps trying. What is in it is lost only with the process; the record then ends as UNKNOWN, never as free."""
+
+    def __init__(self, clock: Clock, faults: Faults) -> None:
+        self._clock = clock
+        self._faults = faults
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def until_kept(self, keep: Callable[[], Awaitable[Any]]) -> None:
+        """Run `keep` until the store takes it. It must be safe to run again, as every move of a record is."""
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                await keep()
+            except StoreUnavailableError:
+                await self._clock.sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            else:
+                return
+
+    def later(self, keep: Callable[[], Awaitable[Any]]) -> None:
+        """The same, beside what the caller is doing now."""
+        task = asyncio.create_task(self._guarded(keep))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def fault(self, where: str, error: BaseException) -> None:
+        """Something of our own raised; the caller is told only that."""
+        self._faults(where, error)
+
+    async def drained(self, within_s: float) -> bool:
+        """Wait until nothing is left to keep. False: time ran out."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=within_s)
+        return not self._tasks
+
+    async def _guarded(self, keep: Callable[[], Awaitable[Any]]) -> None:
+        try:
+            await self.until_kept(keep)
+        except Exception as error:  # noqa: BLE001 - the last guard of a background task
+            self._faults("spool", error)

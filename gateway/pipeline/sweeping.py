@@ -1,0 +1,158 @@
+"""Care for records that nobody drives: owners that died, outcomes that are due for a look, replays in the background."""
+
+from gateway.contract.codes import ErrorCode
+from gateway.manifest.tool import Tool
+from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
+from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.reconciling import Looker, lookup_terms, replay_terms
+from gateway.pipeline.spool import Spool
+from gateway.pipeline.telling import afterwards
+from gateway.stages.execute.attempt.outcome import Done, NotSent, Refused
+from gateway.stages.execute.operation import lookups, machine, replay
+from gateway.stages.execute.operation.machine import FencedError
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.table import IllegalMoveError
+from gateway.stages.monitor.ports import AttemptKind, ReconcileMethod, ReconcileResult
+from gateway.stages.normalise.stored import store_answer
+
+_BATCH = 32
+# The longer nothing was learned, the less often it is asked; never less than this often.
+_SHORTEST_S, _LONGEST_S, _SHARE_OF_AGE = 1.0, 300.0, 0.25
+
+
+class Sweeper:
+    """Reconciles; called by the live system, by operators, and at start-up for what an earlier process left behind."""
+
+    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, spool: Spool) -> None:
+        self._parts = parts
+        self._keeper = keeper
+        self._looker = looker
+        self._spool = spool
+        self._token = parts.chance.token()
+
+    async def run(self) -> None:
+        """Sweep until cancelled."""
+        while True:
+            try:
+                await self.sweep()
+            except StoreUnavailableError:
+                pass  # it says so itself, in readiness; the next round asks again
+            except Exception as error:  # noqa: BLE001 - one bad record must not end the care for all others
+                self._spool.fault("sweeper", error)
+            await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
+
+    async def sweep(self) -> int:
+        """One round; how many records were cared for."""
+        lease_s = max(60.0, self._parts.bounds.lease_s)
+        due = await self._parts.store.lease_due(self._token, lease_s, _BATCH)
+        for record in due:
+            next_look_s = _LONGEST_S
+            try:
+                cared = await self.care_for(record)
+                next_look_s = self._next_look_s(cared)
+            except (FencedError, IllegalMoveError):
+                next_look_s = _SHORTEST_S  # somebody changed it under our hands
+            except Exception as error:  # noqa: BLE001 - as above
+                self._spool.fault("reconciliation", error)
+            finally:
+                await self._parts.store.release(record.key, self._token, next_look_s)
+        return len(due)
+
+    async def reconcile(self, record: Record) -> Record:
+        """Look now, due or not: for a caller or an operator who asks."""
+        if not await self._parts.store.lease_one(record.key, self._token, 60.0):
+            return record
+        cared = record
+        try:
+            cared = await self.care_for(record)
+            return cared
+        finally:
+            await self._parts.store.release(record.key, self._token, self._next_look_s(cared))
+
+    def has_means(self, record: Record) -> bool:
+        """Whether the operation's manifest declares any way to find out."""
+        tool = self.tool_of(record)
+        return tool is not None and (tool.reconcile.lookup is not None or tool.downstream_key is not None)
+
+    async def care_for(self, record: Record) -> Record:
+        """See a dead owner; then look, or ask again under the same key, whichever is allowed and due."""
+        if record.lease_is_dead(self._parts.store.now()):
+            record = await self._keeper.move(
+                record,
+                lambda r, now: machine.see_dead_lease(r, now=now),
+                self._looker.rows(record, by="sweeper"),
+            )
+        tool = self.tool_of(record)
+        if tool is None or record.state not in (State.UNKNOWN, State.LISTENING):
+            return record
+        if tool.reconcile.lookup is not None:
+            record = await self._look(record, tool)
+        if record.state is State.UNKNOWN and record.negatives == 0:
+            terms = replay_terms(self._parts, tool, live=False)
+            if replay.refusal(record, terms, wall=self._parts.store.wall()) is None:
+                record = await self._replay(record, tool)
+        return record
+
+    def tool_of(self, record: Record) -> Tool | None:
+        """The tool whose manifest the record was made with; the present one where that is the same operation."""
+        current = self._parts.tools.catalogue.get(record.origin.tool)
+        if current is not None and current.digest == record.origin.manifest_digest:
+            return current
+        return self._parts.tools.by_digest(record.origin.manifest_digest) or current
+
+    async def _look(self, record: Record, tool: Tool) -> Record:
+        parts = self._parts
+        trace = parts.telemetry.reconciliation_started(tool, ReconcileMethod.LOOKUP, original=record.origin.traceparent)
+        deadline = parts.clock.monotonic() + tool.timeouts.total_s
+        sight = await self._looker.look(record, tool, trace, deadline=deadline)
+        after = await self._looker.apply(sight, tool, trace_id=trace.trace_id)
+        trace.ended(_result(after), operation_id=record.operation_id)
+        return after
+
+    async def _replay(self, record: Record, tool: Tool) -> Record:
+        parts = self._parts
+        trace = parts.telemetry.reconciliation_started(
+            tool, ReconcileMethod.SAME_KEY_REPLAY, original=record.origin.traceparent
+        )
+        effort = Effort(parts, self._keeper, tool, record, None)
+        effort.by = "replay"
+        plan = Plan(deadline=parts.clock.monotonic() + tool.timeouts.total_s, kind=AttemptKind.REPLAY)
+        running = await effort.start(plan, trace)
+        if isinstance(running, Running):
+            outcome = await effort.ended(running)
+            if effort.sent_at is not None:
+                telling = afterwards(parts, tool, effort.record, trace_id=trace.trace_id)
+                answer = telling.outcome(outcome, effort.record, attempts=effort.sends)
+                code = ErrorCode(answer.error.code).value if answer.error is not None else None
+                result = store_answer(answer) if isinstance(outcome, Done | Refused) else None
+                rows = self._looker.rows(record, by="replay", trace_id=trace.trace_id)
+                await self._spool.until_kept(lambda: effort.learn(outcome, rows, result=result, code=code))
+                if effort.record.state is State.CLAIMED:
+                    await effort.give_up(rows)
+            elif isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
+                effort.record = await parts.store.by_key(record.key) or record
+        trace.ended(_result(effort.record), operation_id=record.operation_id)
+        return effort.record
+
+    def _next_look_s(self, record: Record) -> float:
+        """When to look again: at the moment a negative would count, or after a share of the time already waited."""
+        if record.state is not State.UNKNOWN or record.closed_at is None:
+            return _SHORTEST_S
+        now = self._parts.store.now()
+        tool = self.tool_of(record)
+        terms = None if tool is None else lookup_terms(tool)
+        due = None if terms is None else lookups.due_at(record, terms)
+        backoff_s = min(_LONGEST_S, max(_SHORTEST_S, _SHARE_OF_AGE * (now - record.closed_at)))
+        return backoff_s if due is None or due <= now else min(backoff_s, due - now)
+
+
+def _result(record: Record) -> ReconcileResult:
+    match record.state:
+        case State.DONE | State.FROZEN:
+            return ReconcileResult.DONE
+        case State.FREE | State.REFUSED:
+            return ReconcileResult.NOT_DONE
+        case _:
+            return ReconcileResult.STILL_UNKNOWN

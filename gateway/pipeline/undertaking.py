@@ -1,0 +1,180 @@
+"""One live call's write, from its claim to whatever becomes of it, in one task that nobody cancels.
+
+The caller waits for `answer`. The task goes on after it: it listens for the outcome of what it sent.
+"""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
+from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
+from gateway.pipeline.ending import Ending, is_transient
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.reconciling import Looker
+from gateway.pipeline.sending import Withheld
+from gateway.pipeline.spool import Spool
+from gateway.stages.execute.attempt.deadline import caller_waits_until
+from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
+from gateway.stages.execute.operation.machine import FencedError
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.record import State
+from gateway.stages.execute.operation.table import IllegalMoveError
+from gateway.stages.monitor.ports import AttemptKind, CallTrace
+from gateway.stages.retry.decision import RetryAfter, decide
+
+
+@dataclass(frozen=True, slots=True)
+class LookAgain:
+    """Somebody changed the record, or stands on a hold: the call passes the meeting once more."""
+
+
+Answer = Envelope | LookAgain
+
+
+class Undertaking:
+    """Drives an effort for a caller: attempts, retries, the early answer, listening."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        looker: Looker,
+        spool: Spool,
+        trace: CallTrace,
+        effort: Effort,
+        ending: Ending,
+        deadline: float,
+    ) -> None:
+        self._parts = parts
+        self._looker = looker
+        self._spool = spool
+        self._trace = trace
+        self._ending = ending
+        self._deadline = deadline
+        self.effort = effort
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> None:
+        """Carry it through. Whatever happens, the caller is answered, and by what is proved."""
+        try:
+            await self._attempts()
+        except Exception as error:  # noqa: BLE001 - the last guard of a task whose caller must not wait for ever
+            self._spool.fault("undertaking", error)
+            if not self.answer.done():
+                self._give(self._ending.after_fault())
+
+    async def _attempts(self) -> None:
+        effort, parts, scope = self.effort, self._parts, self.effort.tool.breaker.scope
+        kind = AttemptKind.REPLAY if effort.record.attempts else AttemptKind.FIRST
+        plan = Plan(deadline=self._deadline, kind=kind, waited=self._trace.waited)
+        parts.budgets.earn(scope, effort.tool.retry.budget)
+        while True:
+            started = parts.clock.monotonic()
+            running = await self._begin(plan)
+            if isinstance(running, Withheld):
+                return self._give(await self._ending.withheld(running))
+            if isinstance(running, Running):
+                if not await self._caller_waits_for(running):
+                    return await self._answer_early(running)
+                short = self._deadline < started + effort.tool.timeouts.read_s
+                outcome = await effort.ended(running, cut_short=short and parts.clock.monotonic() >= self._deadline)
+            else:
+                outcome = running
+            if isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
+                return await self._overtaken()
+            delay_s = await self._again(outcome)
+            if delay_s is None:
+                return await self._conclude(outcome)
+            parts.budgets.spend(scope)
+            await parts.clock.sleep(delay_s)
+            plan = Plan(deadline=self._deadline, kind=AttemptKind.RETRY, delay_s=delay_s, waited=self._trace.waited)
+
+    async def _begin(self, plan: Plan) -> Running | Withheld | NotSent:
+        effort = self.effort
+        lookup = effort.tool.reconcile.lookup
+        if lookup is not None and lookup.baseline is not None and not effort.record.attempts:
+            arguments, key = effort.record.bodies.arguments, effort.record.key
+            seen = await self._looker.baseline(effort.tool, arguments, key, self._trace, deadline=self._deadline)
+            if seen is None:
+                # Without it, what was there before could later be taken for ours.
+                return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
+            effort.baseline = seen
+        return await effort.start(plan, self._trace)
+
+    async def _caller_waits_for(self, running: Running) -> bool:
+        """Wait until the exchange ends (True), or until the caller has waited long enough after the send (False)."""
+        passed = asyncio.ensure_future(self.effort.passed.wait())
+        await asyncio.wait({running.task, passed}, return_when=asyncio.FIRST_COMPLETED)
+        passed.cancel()
+        sent_at = self.effort.sent_at
+        if running.task.done() or sent_at is None:
+            return True
+        until = caller_waits_until(self.effort.tool.timeouts, sent_at=sent_at, deadline=self._deadline)
+        await asyncio.wait({running.task}, timeout=max(0.0, until - self._parts.clock.monotonic()))
+        return running.task.done()
+
+    async def _again(self, outcome: Outcome) -> float | None:
+        """The wait before another attempt, with the record brought up to it; None when this attempt was the last."""
+        effort, tool, parts = self.effort, self.effort.tool, self._parts
+        in_doubt = isinstance(outcome, Unknown) and tool.is_plain_write
+        if in_doubt or not is_transient(outcome) or effort.tries >= tool.retry.max_attempts:
+            return None
+        try:
+            await effort.learn(outcome, result=None, code=outcome.code)
+        except StoreUnavailableError:
+            return None
+        again = decide(
+            outcome,
+            effect=tool.effect,
+            keyed=tool.downstream_key is not None,
+            attempt=max(effort.tries, 1),
+            policy=tool.retry,
+            now=parts.clock.monotonic(),
+            deadline=self._deadline,
+            budget=parts.budgets.of(tool.breaker.scope),
+            breaker_permits=parts.guard.allows(tool.breaker.scope),
+            replay_allowed_until=effort.replay_until(),
+            min_left_s=tool.timeouts.connect_s + tool.timeouts.min_send_s,
+            draw=parts.chance.draw(),
+        )
+        return again.delay_s if isinstance(again, RetryAfter) else None
+
+    async def _answer_early(self, running: Running) -> None:
+        """The caller has waited `read`: look for proof while it is still held, then say *unknown* and listen on."""
+        until = self._held_until()
+        await running.admission.tell(Unknown(code=ErrorCode.TIMEOUT_UNKNOWN_OUTCOME))
+        if await self._ending.look_while_held(until, running):
+            running.task.cancel()
+            await asyncio.wait({running.task})
+            await running.admission.end()
+            self._give(self._ending.found())
+        elif running.task.done():
+            await self._conclude(await self.effort.ended(running))
+        else:
+            envelope = await self._ending.listening()
+            running.admission.listen()
+            self._give(envelope)
+            await self._ending.heard(running)
+
+    async def _conclude(self, outcome: Outcome) -> None:
+        in_doubt = isinstance(outcome, Unknown) and self.effort.sent_at is not None
+        if in_doubt and await self._ending.look_while_held(self._held_until(), None):
+            self._give(self._ending.found())
+        else:
+            self._give(await self._ending.concluded(outcome))
+
+    def _held_until(self) -> float:
+        return min(self._deadline, self._parts.clock.monotonic() + self.effort.tool.reconcile.inline_s)
+
+    async def _overtaken(self) -> None:
+        if self.effort.record.state is State.CLAIMED:
+            # It may be somebody else's already: that is what being overtaken means.
+            with contextlib.suppress(FencedError, IllegalMoveError):
+                await self.effort.give_up()
+        if not self.answer.done():
+            self.answer.set_result(LookAgain())
+
+    def _give(self, envelope: Envelope) -> None:
+        if not self.answer.done():
+            self.answer.set_result(envelope)

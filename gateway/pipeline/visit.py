@@ -1,0 +1,24 @@
+"""One write's passage through the meeting with its record: what it carries along."""
+
+from dataclasses import dataclass
+
+from gateway.contract.call import ToolCall
+from gateway.contract.envelope import Envelope
+from gateway.pipeline.telling import Telling
+from gateway.stages.execute.operation.intention import Intention
+from gateway.stages.monitor.ports import CallTrace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """`deadline` is the caller's, on Clock.monotonic."""
+
+    call: ToolCall
+    intention: Intention
+    telling: Telling
+    trace: CallTrace
+    deadline: float
+
+
+Step = Envelope | None
+"""An answer; or None: look at the record again."""

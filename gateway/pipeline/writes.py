@@ -1,0 +1,235 @@
+"""A write meets its record before anything else: it claims it and acts, or answers from what is there."""
+
+import asyncio
+import contextlib
+from enum import Enum, auto
+from typing import assert_never
+
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
+from gateway.pipeline.claiming import Claims
+from gateway.pipeline.keeping import HeldError, Keeper
+from gateway.pipeline.parts import Parts
+from gateway.pipeline.reconciling import Looker, replay_terms
+from gateway.pipeline.telling import suggestion
+from gateway.pipeline.visit import Step, Visit
+from gateway.pipeline.waiting import WaitingRoom
+from gateway.stages.execute.operation import machine, replay
+from gateway.stages.execute.operation.intention import differing
+from gateway.stages.execute.operation.machine import FencedError
+from gateway.stages.execute.operation.meeting import (
+    Answered,
+    Begin,
+    BeginAgain,
+    Conflict,
+    Forgotten,
+    Frozen,
+    Held,
+    InDoubt,
+    Meeting,
+    NoRecord,
+    OwnRecord,
+    Running,
+    SeeDead,
+    TakeOver,
+    meet,
+    meet_holders,
+)
+from gateway.stages.execute.operation.ports import Snapshot
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.feedback.context import Blocker
+from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
+
+# How often a call that waits looks at the record itself: the owner may be another process, or dead.
+_FIRST_POLL_S, _LONGEST_POLL_S = 0.05, 0.5
+
+
+class _Wait(Enum):
+    LOOK = auto()
+    """Something has changed: look at the record."""
+    OVER = auto()
+    """The caller's time is over, or nobody more may wait."""
+
+
+class Writes:
+    """Stages 2 and 3 of a write."""
+
+    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, room: WaitingRoom, claims: Claims) -> None:
+        self._parts = parts
+        self._keeper = keeper
+        self._looker = looker
+        self._room = room
+        self._claims = claims
+
+    async def run(self, visit: Visit) -> Envelope:
+        """Meet the record until there is an answer.
+
+        Raises:
+            StoreUnavailableError: the record could not be read or claimed; nothing was sent.
+        """
+        while True:
+            meeting = await self.meet(visit)
+            try:
+                answer = await self._act(meeting, visit)
+            except HeldError as held:
+                answer = await self._held(held.holder, visit)
+            if answer is not None:
+                return answer
+
+    async def meet(self, visit: Visit) -> Meeting:
+        """What stands in the store about this call's operation and its holds, and what that means for it."""
+        own, snapshot = await self.meet_own(visit)
+        return meet_holders(own, visit.intention.holds, snapshot.holders, now=snapshot.now)
+
+    async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord, Snapshot]":
+        """The same for the operation alone, whoever stands on its holds."""
+        store, intention = self._parts.store, visit.intention
+        snapshot = await store.look((intention.identity_key,), intention.holds)
+        newcomer = intention.newcomer(visit.call, epoch=store.epoch)
+        return meet(snapshot.occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+
+    async def _act(self, meeting: Meeting, visit: Visit) -> Step:
+        match meeting:
+            case Begin() | BeginAgain() | TakeOver():
+                return await self._claims.start(meeting, visit)
+            case Forgotten():
+                return await self._forgotten(meeting, visit)
+            case SeeDead(record=record):
+                with contextlib.suppress(FencedError):
+                    await self._keeper.move(record, lambda r, now: machine.see_dead_lease(r, now=now))
+                return None
+            case Answered(record=record):
+                return self._answered(record, visit)
+            case Conflict(record=record):
+                return self._conflict(record, visit)
+            case Running(record=record):
+                return await self._running(record, visit)
+            case InDoubt(record=record):
+                return await self._in_doubt(record, visit)
+            case Frozen(record=record):
+                visit.telling.idempotency = IdempotencyResult.UNKNOWN
+                return visit.telling.stored(record)
+            case Held(holder=holder):
+                return await self._held(holder, visit)
+            case _:
+                assert_never(meeting)
+
+    def _answered(self, record: Record, visit: Visit) -> Envelope:
+        telling, tool = visit.telling, visit.intention.tool
+        telling.idempotency = IdempotencyResult.REPLAYED
+        visit.trace.link(record.origin.traceparent, LinkType.ORIGINAL_EXECUTION)
+        other = differing(tool, record.bodies.arguments, visit.intention.arguments, material=False)
+        if other and not record.tombstone:
+            names = ", ".join(other)
+            telling.warn(f"This is the stored answer of an earlier call that differed in {names}; it was not repeated.")
+        key, first_key = visit.call.idempotency_key, record.origin.caller_key
+        if key is not None and first_key is not None and key != first_key:
+            telling.warn("An earlier call of the same operation came with another Idempotency-Key.")
+        return telling.stored(record)
+
+    def _conflict(self, record: Record, visit: Visit) -> Envelope:
+        visit.telling.idempotency = IdempotencyResult.CONFLICT
+        names = differing(visit.intention.tool, record.bodies.arguments, visit.intention.arguments, material=True)
+        return visit.telling.refuse(
+            ErrorCode.IDEMPOTENCY_CONFLICT,
+            record=record,
+            differing=() if record.tombstone else names,
+            state=record.state.value,
+            operation_id=record.operation_id,
+        )
+
+    async def _running(self, record: Record, visit: Visit) -> Step:
+        visit.telling.idempotency = IdempotencyResult.IN_FLIGHT
+        told = await self._wait_for(record, visit)
+        if isinstance(told, Envelope):
+            return visit.telling.adopt(told)
+        if told is _Wait.LOOK:
+            return None
+        return visit.telling.stored(record, retry_after_s=1.0)
+
+    async def _held(self, holder: Record, visit: Visit) -> Step:
+        if holder.state in (State.CLAIMED, State.SENT):
+            told = await self._wait_for(holder, visit)
+            if told is not _Wait.OVER:
+                return None
+            return visit.telling.refuse(ErrorCode.DEADLINE_BEFORE_SEND)
+        hold = next((h for h in visit.intention.holds if h in holder.holds), None)
+        argument = None if hold is None else visit.intention.tool.holds[hold.name]
+        other = self._parts.tools.catalogue.get(holder.origin.tool)
+        verify = None if other is None else suggestion(other, holder.bodies.arguments, holder.key)
+        blocker = Blocker(
+            tool=holder.origin.tool,
+            operation_id=holder.operation_id,
+            hold="" if hold is None else hold.name,
+            value=None if argument is None else visit.intention.arguments[argument],
+            verify=verify,
+        )
+        return visit.telling.refuse(ErrorCode.BLOCKED_BY_UNKNOWN, blocker=blocker, state=holder.state.value)
+
+    async def _wait_for(self, record: Record, visit: Visit) -> "Envelope | _Wait":
+        """Wait for `record` to move on: for its owner's word, or for what the store shows."""
+        clock = self._parts.clock
+        seat = self._room.sit(record.key)
+        if seat is None:
+            return _Wait.OVER
+        poll_s, version = _FIRST_POLL_S, record.version
+        try:
+            while (left_s := visit.deadline - clock.monotonic()) > 0:
+                done, _ = await asyncio.wait({seat}, timeout=min(left_s, poll_s * (0.5 + self._parts.chance.draw())))
+                if done:
+                    answer = seat.result()
+                    return _Wait.LOOK if answer is None or answer.ok else answer
+                poll_s = min(2 * poll_s, _LONGEST_POLL_S)
+                current = await self._parts.store.by_key(record.key)
+                if current is None or current.lease_is_dead(self._parts.store.now()):
+                    return _Wait.LOOK
+                if current.version != version and current.state not in (State.CLAIMED, State.SENT):
+                    return _Wait.LOOK
+            return _Wait.OVER
+        finally:
+            self._room.rise(record.key, seat)
+
+    async def _in_doubt(self, record: Record, visit: Visit) -> Step:
+        """Its outcome is unknown: ask again under the same key where that is safe, else look; never act anew."""
+        parts, tool = self._parts, visit.intention.tool
+        visit.telling.idempotency = IdempotencyResult.UNKNOWN
+        terms = replay_terms(parts, tool, live=True)
+        if record.state is State.UNKNOWN and replay.refusal(record, terms, wall=parts.store.wall()) is None:
+            return await self._claims.undertake(visit, record, None)
+        settled = await self._look(record, visit)
+        if settled.state not in (State.UNKNOWN, State.LISTENING):
+            return None
+        return visit.telling.stored(settled)
+
+    async def _look(self, record: Record, visit: Visit) -> Record:
+        """Look-ups for as long as the manifest lets a caller be held; the first always, if there is one."""
+        parts, tool = self._parts, visit.intention.tool
+        until = min(visit.deadline, parts.clock.monotonic() + tool.reconcile.inline_s)
+        if tool.reconcile.lookup is None:
+            return record
+        trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)
+        sight = await self._looker.look(record, tool, trace, deadline=until)
+        settled = await self._looker.apply(sight, tool, trace_id=trace.trace_id)
+        done = settled.state in (State.DONE, State.REFUSED, State.FROZEN)
+        left_doubt = settled.state is State.FREE
+        result = ReconcileResult.DONE if done else ReconcileResult.STILL_UNKNOWN
+        trace.ended(ReconcileResult.NOT_DONE if left_doubt else result, operation_id=record.operation_id)
+        return settled
+
+    async def _forgotten(self, meeting: Forgotten, visit: Visit) -> Step:
+        """The store may have lost an earlier send: what the world shows comes before any new one."""
+        tool = visit.intention.tool
+        record = self._claims.new_record(visit, meeting.occurrence, None)
+        if tool.downstream_key is not None:
+            found = tool.reconcile.lookup is not None and await self._shows(record, visit)
+            if not found:
+                return await self._claims.start(meeting, visit)
+        await self._keeper.insert(record)
+        return None
+
+    async def _shows(self, record: Record, visit: Visit) -> bool:
+        trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)
+        sight = await self._looker.look(record, visit.intention.tool, trace, deadline=visit.deadline)
+        result = ReconcileResult.DONE if sight.matches else ReconcileResult.STILL_UNKNOWN
+        trace.ended(result, operation_id=record.operation_id)
+        return bool(sight.matches)

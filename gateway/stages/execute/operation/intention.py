@@ -1,0 +1,121 @@
+"""What a call means to do, as the record knows it: identity, fingerprint, holds. All from validated arguments."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.contract import keys
+from gateway.contract.call import Caller, ToolCall
+from gateway.contract.canonical import canonical
+from gateway.contract.codes import ErrorCode
+from gateway.manifest.policies import Effect, Scope
+from gateway.manifest.tool import Tool
+from gateway.stages.execute.operation.meeting import Newcomer
+from gateway.stages.execute.operation.record import Hold, Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intention:
+    """One call's operation, before anything is known of its record."""
+
+    tool: Tool
+    arguments: Mapping[str, Any]
+    identity: keys.OperationIdentity
+    identity_key: str
+    fingerprint: str
+    holds: tuple[Hold, ...]
+    origin: Origin
+
+    def operation_key(self, occurrence: int) -> str:
+        """The key of one occurrence; what goes downstream."""
+        return keys.operation_key(self.identity, occurrence)
+
+    def newcomer(self, call: ToolCall, *, epoch: str) -> Newcomer:
+        """What the call brings to the meeting with its record, in a store of this `epoch`."""
+        identity = self.tool.identity
+        return Newcomer(
+            fingerprint=self.fingerprint,
+            window_s=identity.window_s,
+            refusal_ttl_s=identity.refusal_ttl_s,
+            keeps_answer=self.tool.effect is Effect.WRITE or identity.window_s is not None,
+            may_have_been_sent=call.attempt > 1 and call.store_epoch != epoch,
+        )
+
+
+def intend(
+    tool: Tool, arguments: Mapping[str, Any], call: ToolCall, caller: Caller, *, traceparent: str | None
+) -> Intention | ErrorCode:
+    """The intention of a call, or the code that says which half of its identity is missing."""
+    if tool.identity.fields == "caller" and call.idempotency_key is None:
+        return ErrorCode.IDEMPOTENCY_KEY_REQUIRED
+    if tool.identity.scope is Scope.RUN and call.run_id is None:
+        return ErrorCode.RUN_ID_REQUIRED
+    identity = _identity(tool, arguments, call, caller)
+    return Intention(
+        tool=tool,
+        arguments=arguments,
+        identity=identity,
+        identity_key=keys.identity_key(identity),
+        fingerprint=material_fingerprint(tool, arguments),
+        holds=_holds(tool, arguments, caller.tenant),
+        origin=Origin(
+            tenant=caller.tenant,
+            subject=caller.subject,
+            operation=tool.identity.operation,
+            tool=tool.name,
+            tool_version=tool.version,
+            manifest_digest=tool.digest,
+            effect=tool.effect.value,
+            keyed=tool.downstream_key is not None,
+            revision=tool.identity.revision,
+            run_id=call.run_id,
+            step=call.step,
+            caller_key=call.idempotency_key,
+            traceparent=traceparent,
+        ),
+    )
+
+
+def material_fingerprint(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """The hash of the arguments in which two calls of one operation must agree."""
+    return keys.fingerprint({name: arguments[name] for name in tool.material if name in arguments})
+
+
+def differing(
+    tool: Tool, stored: Mapping[str, object], arguments: Mapping[str, Any], *, material: bool
+) -> tuple[str, ...]:
+    """Names of the arguments in which a call differs from the stored one: the material ones, or only the others."""
+    names = sorted(set(stored) | set(arguments))
+    return tuple(
+        name for name in names if (name in tool.material) is material and _text(stored, name) != _text(arguments, name)
+    )
+
+
+def _text(arguments: Mapping[str, Any], name: str) -> bytes | None:
+    # Compared in canonical form: 1 and 1.0 are the same number, true and 1 are not.
+    return canonical(arguments[name]) if name in arguments else None
+
+
+def _identity(tool: Tool, arguments: Mapping[str, Any], call: ToolCall, caller: Caller) -> keys.OperationIdentity:
+    fields = tool.identity.fields
+    if fields == "caller":
+        named: Mapping[str, Any] = {"idempotency_key": call.idempotency_key}
+    else:
+        names = tool.material if fields == "all" else fields
+        named = {name: arguments[name] for name in names if name in arguments}
+    scope = {Scope.GLOBAL: None, Scope.RUN: call.run_id, Scope.SUBJECT: caller.subject}[tool.identity.scope]
+    return keys.OperationIdentity(
+        tenant=caller.tenant,
+        operation=tool.identity.operation,
+        # A caller's own key is nobody else's: two subjects may well count their orders alike.
+        scope=caller.subject if fields == "caller" else scope,
+        fields=named,
+    )
+
+
+def _holds(tool: Tool, arguments: Mapping[str, Any], tenant: str) -> tuple[Hold, ...]:
+    return tuple(
+        Hold(tenant, name, canonical(arguments[argument]).decode())
+        for name, argument in tool.holds.items()
+        if argument in arguments
+    )
