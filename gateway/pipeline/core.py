@@ -49,7 +49,6 @@ from gateway.stages.monitor.ports import CallTrace, IdempotencyResult, UnknownOp
 from gateway.stages.validate.checks import validate
 from gateway.stages.validate.verdict import Accepted, Rejected
 
-
 _T = TypeVar("_T")
 
 

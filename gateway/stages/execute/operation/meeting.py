@@ -101,9 +101,9 @@ class Held:
     holder: Record
 
 
-Meeting = Begin | BeginAgain | TakeOver | SeeDead | Answered | Conflict | Running | InDoubt | Frozen | Forgotten | Held
-
-
+NoRecord = Begin | Forgotten
+OwnRecord = BeginAgain | TakeOver | SeeDead | Answered | Conflict | Running | InDoubt | Frozen
+Meeting = NoRecord | OwnRecord | Held
 def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float) -> NoRecord | OwnRecord:
     """Decide what a call does about the occurrences of its identity, oldest first.
 
