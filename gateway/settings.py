@@ -81,127 +81,142 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    manifests: Path = Field(Path("tool_manifests"), description="Directory of tool manifests.")
+    manifests: Path = Field(default=Path("tool_manifests"), description="Directory of tool manifests.")
     store: str = Field(
-        "sqlite:///oncegate.db",
+        default="sqlite:///oncegate.db",
         pattern=r"^(sqlite:///.+|memory://)$",
         description="Where operation records live: `sqlite:///PATH` (durable), or `memory://` for tests. Three slashes and a relative path, or four and an absolute one.",
     )
     keys: Path = Field(
-        Path("oncegate-keys.json"), description="File of API key hashes, written by `oncegate keys create`."
+        default=Path("oncegate-keys.json"), description="File of API key hashes, written by `oncegate keys create`."
     )
     manifest_env: Annotated[tuple[_Variable, ...], BeforeValidator(_names)] = Field(
-        (), description="Environment variables that manifests may use as `${NAME}`. Any other name is refused."
+        default=(), description="Environment variables that manifests may use as `${NAME}`. Any other name is refused."
     )
     secrets_dir: Path | None = Field(
-        None,
+        default=None,
         description="Directory with one file a secret, for `${secret:NAME}` in manifests. Without it secrets come from environment variables of the same name.",
     )
 
-    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
     port: int = Field(
-        8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one and the line at start says which."
+        default=8080,
+        ge=0,
+        le=65535,
+        description="Port to listen on; 0 takes a free one and the line at start says which.",
     )
     allowed_hosts: Names = Field(
-        (), description="Host names (without port) that requests may name. Empty: any well-formed one."
+        default=(), description="Host names (without port) that requests may name. Empty: any well-formed one."
     )
     request_bytes: Size = Field(
-        1_048_576,
+        default=1_048_576,
         ge=1024,
         le=67_108_864,
         description="Largest request body. A tool's own `limits.request_bytes` may be lower.",
     )
-    header_bytes: Size = Field(16_384, ge=1024, le=1_048_576, description="Largest header block of a request.")
-    body_timeout_s: Seconds = Field(10.0, gt=0, le=300, description="How long a request body may take to arrive.")
+    header_bytes: Size = Field(default=16_384, ge=1024, le=1_048_576, description="Largest header block of a request.")
+    body_timeout_s: Seconds = Field(
+        default=10.0, gt=0, le=300, description="How long a request body may take to arrive."
+    )
     drain_notice_s: Seconds = Field(
-        0.0,
+        default=0.0,
         ge=0,
         le=600,
         description="After SIGTERM: how long `/readyz` says 503 while connections are still accepted, so that a load balancer turns away first.",
     )
     drain_grace_s: Seconds = Field(
-        20.0,
+        default=20.0,
         gt=0,
         le=3600,
         description="After that: how long calls in flight are waited for. A write that takes longer loses its caller, not its record.",
     )
     reload_interval_s: Seconds = Field(
-        0.0, ge=0, le=86400, description="How often manifests and keys are looked at for changes; 0 only on SIGHUP."
+        default=0.0,
+        ge=0,
+        le=86400,
+        description="How often manifests and keys are looked at for changes; 0 only on SIGHUP.",
     )
 
     lease_s: Seconds = Field(
-        15.0,
+        default=15.0,
         ge=0.2,
         le=3600,
         description="How long an owner may be silent before it is taken for dead. What it may have sent then becomes unknown, never free.",
     )
     waiters: int = Field(
-        64,
+        default=64,
         ge=0,
         le=10_000,
         description="Calls that wait for one operation in flight; the next is told `idempotency_in_progress`.",
     )
     sweep_interval_s: Seconds = Field(
-        2.0,
+        default=2.0,
         ge=0.05,
         le=3600,
         description="How often operations without an owner and unknown outcomes are looked after.",
     )
     retention_s: Seconds = Field(
-        2_592_000.0,
+        default=2_592_000.0,
         ge=60,
         description="How long arguments and results of settled operations are kept where the manifest says nothing; a tombstone stays.",
     )
     rows_retention_s: Seconds | None = Field(
-        None, ge=60, description="Execution rows older than this are deleted. Unset: they are kept."
+        default=None, ge=60, description="Execution rows older than this are deleted. Unset: they are kept."
     )
     rows: Literal["grouped", "sync"] = Field(
-        "grouped",
+        default="grouped",
         description="When the execution row of a read is durable: within 50 ms together with others, or before the answer. Rows of writes are always durable first.",
     )
     accept_host: bool = Field(
-        False, description="Take over a store file that another machine used, once it does not any more."
+        default=False, description="Take over a store file that another machine used, once it does not any more."
     )
     allow_volatile: bool = Field(
-        False,
+        default=False,
         description="Let tools whose writes nothing else guards run on a store that forgets at exit (`memory://`).",
     )
 
     allow_private: Annotated[tuple[_HostPort, ...], BeforeValidator(_names)] = Field(
-        (), description="`HOST:PORT` pairs that tools may reach although the address is private or loopback."
+        default=(), description="`HOST:PORT` pairs that tools may reach although the address is private or loopback."
     )
 
     seal_key_env: _Variable = Field(
-        "ONCEGATE_SEAL_KEY",
+        default="ONCEGATE_SEAL_KEY",
         description="Name of the environment variable with the keys that seal stored arguments and results: `ID:BASE64[,ID:BASE64…]`, 32 bytes each; the first seals, all open.",
     )
     argument_hash_key_env: _Variable = Field(
-        "ONCEGATE_ARGUMENT_HASH_KEY",
+        default="ONCEGATE_ARGUMENT_HASH_KEY",
         description="Name of the environment variable with the key of the argument hashes in execution rows. Without it each start draws its own, and hashes of two starts cannot be compared.",
     )
-    seal_key: Secret = Field(None, description="What `seal_key_env` names. Unset: stored texts are not sealed.")
-    argument_hash_key: Secret = Field(None, description="What `argument_hash_key_env` names.")
+    seal_key: Secret = Field(default=None, description="What `seal_key_env` names. Unset: stored texts are not sealed.")
+    argument_hash_key: Secret = Field(default=None, description="What `argument_hash_key_env` names.")
 
     otlp_endpoint: str | None = Field(
-        None,
+        default=None,
         pattern=r"^https?://.+",
         description="Base URL of an OTLP/HTTP collector for spans and metrics. Unset: the `OTEL_EXPORTER_OTLP_*` variables decide; without them nothing is exported.",
     )
-    metric_interval_s: Seconds = Field(60.0, ge=1, le=3600, description="Time between two exports of metrics.")
-    sample_ratio: float = Field(1.0, ge=0, le=1, description="Share of the traces beginning here that are recorded.")
-    server_spans: bool = Field(False, description="Record a span for each HTTP request, around the one for its call.")
-    inbound_trace: Literal["parent", "link", "ignore"] = Field(
-        "parent", description="What a caller's `traceparent` is to our span."
+    metric_interval_s: Seconds = Field(default=60.0, ge=1, le=3600, description="Time between two exports of metrics.")
+    sample_ratio: float = Field(
+        default=1.0, ge=0, le=1, description="Share of the traces beginning here that are recorded."
     )
-    attempt_spans: bool = Field(True, description="Record a span for each attempt, beside the one for the call.")
+    server_spans: bool = Field(
+        default=False, description="Record a span for each HTTP request, around the one for its call."
+    )
+    inbound_trace: Literal["parent", "link", "ignore"] = Field(
+        default="parent", description="What a caller's `traceparent` is to our span."
+    )
+    attempt_spans: bool = Field(
+        default=True, description="Record a span for each attempt, beside the one for the call."
+    )
     capture: bool = Field(
-        False, description="Let manifests put the arguments they list under `telemetry.capture` into spans."
+        default=False, description="Let manifests put the arguments they list under `telemetry.capture` into spans."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least severe log records that are written."
+        default="info", description="Least severe log records that are written."
     )
     log_calls: Literal["all", "problems", "none"] = Field(
-        "problems", description="Which calls leave a log line; each leaves an execution row, whatever this says."
+        default="problems",
+        description="Which calls leave a log line; each leaves an execution row, whatever this says.",
     )
 
 

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import fail
 from gateway.fronts.http.answers import Refusal, envelope_response, json_response
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError
 from gateway.fronts.http.calls import CallEndpoint, CallRoute
@@ -31,7 +32,12 @@ def build(core: Core, authenticator: Authenticator, settings: Settings) -> ASGIA
     prepare = CallEndpoint(core.prepare, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR)
     starlette = Starlette(
         routes=_routes(core, authenticator, limits, calls, prepare),
-        exception_handlers={Refusal: _refused, HTTPException: _no_route, ClientGoneError: _nobody},
+        exception_handlers={
+            Refusal: _refused,
+            HTTPException: _no_route,
+            ClientGoneError: _nobody,
+            Exception: _failed,
+        },
     )
     # A redirect would send a client, and its body, where no route of the contract is.
     starlette.router.redirect_slashes = False
@@ -96,3 +102,10 @@ async def _no_route(request: Request, error: Exception) -> Response:
 
 async def _nobody(_: Request, __: Exception) -> Response:
     return Response(status_code=400)
+
+
+async def _failed(request: Request, _: Exception) -> Response:
+    """Starlette raises the exception again after this answer, and the edge logs it."""
+    asked_to_act = request.method == "POST"
+    code = ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME if asked_to_act else ErrorCode.GATEWAY_ERROR
+    return envelope_response(fail(code, meta_of(request)))

@@ -88,6 +88,8 @@ class FakeCore:
 
     async def reconcile(self, operation_id: str, caller: Caller) -> Envelope:
         self.asked.append(("reconcile", operation_id, caller))
+        if operation_id == "broken":
+            raise RuntimeError("planted")
         return succeed({"operation_id": operation_id}, Meta(request_id=""))
 
     async def settle(self, operation_id: str, settlement: SettleRequest, caller: Caller) -> Envelope:

@@ -1,0 +1,145 @@
+"""The edge: what no route ever sees, and what no failure escapes from."""
+
+import pytest
+
+from gateway.contract.envelope import parse_envelope
+from gateway.fronts.http.edge import request_ids
+from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
+from tests.gateway.fronts.http.served import Served, serving
+
+HOSTS = [
+    b"",
+    b"Host: \r\n",
+    b"Host: a\r\nHost: b\r\n",
+    b"Host: a/health?x=\r\n",
+    b"Host: a b\r\n",
+    b"Host: user@a\r\n",
+    b"Host: a:b\r\n",
+    b"Host: [::1\r\n",
+    b"Host: a,b\r\n",
+    b"Host: -a\r\n",
+]
+
+
+@pytest.mark.parametrize("lines", HOSTS)
+@pytest.mark.parametrize("target", ["/v1/tools", "/healthz", "/v1/tools/issue_refund/calls"])
+async def test_a_malformed_host_reaches_no_route(served: Served, lines: bytes, target: str) -> None:
+    """Missing, double and malformed Hosts are 400 before anything is routed or authorised."""
+    request = b"GET %b HTTP/1.1\r\n%bAuthorization: Bearer %b\r\n\r\n" % (target.encode(), lines, TOKEN.encode())
+    status, _, body = await served.raw(request)
+
+    assert (status, body["error"]["code"]) == (400, "invalid_header")
+    assert served.core.asked == []
+
+
+@pytest.mark.parametrize("host", ["gateway", "gateway.example:8080", "127.0.0.1", "[::1]:80", "a-b.c_d"])
+async def test_a_wellformed_host_is_let_in(served: Served, host: str) -> None:
+    """Names, addresses and ports pass when no list was given."""
+    status, _, _ = await served.raw(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+
+    assert status == 200
+
+
+async def test_a_list_of_hosts_keeps_others_out() -> None:
+    """With `allowed_hosts` another name is refused: a page that rebinds its own name reaches nothing."""
+    async with serving(allowed_hosts="gateway.example,127.0.0.1") as served:
+        listed = await served.raw(b"GET /healthz HTTP/1.1\r\nHost: GATEWAY.example:80\r\n\r\n")
+        other = await served.raw(b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+
+    assert listed[0] == 200
+    assert (other[0], other[2]["error"]["code"]) == (400, "invalid_header")
+
+
+async def test_headers_are_bounded_together() -> None:
+    """Many small headers count like one large one."""
+    async with serving(header_bytes=2048) as served:
+        many = b"".join(b"X-%d: aaaaaaaaaaaaaaaa\r\n" % number for number in range(100))
+        status, _, body = await served.raw(b"GET /healthz HTTP/1.1\r\nHost: g\r\n" + many + b"\r\n")
+
+    assert (status, body["error"]["code"]) == (400, "invalid_header")
+    assert body["error"]["details"] == {"limit_bytes": 2048}
+
+
+@pytest.mark.parametrize("name", ["Authorization", "Idempotency-Key", "Content-Type", "X-Request-Timeout-Ms"])
+async def test_a_header_that_decides_something_comes_once(served: Served, name: str) -> None:
+    """Two values for one of our headers could be read differently by someone in between."""
+    head = f"POST /v1/tools/t/calls HTTP/1.1\r\nHost: g\r\n{name}: 1\r\n{name}: 1\r\nContent-Length: 0\r\n\r\n"
+    status, _, body = await served.raw(head.encode())
+
+    assert (status, body["error"]["code"], body["error"]["details"]) == (400, "invalid_header", {"header": name})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/tools/",
+        "/v1//tools",
+        "//v1/tools",
+        "/v1/./tools",
+        "/v1/../v1/tools",
+        "/v1/tools/issue_refund/calls/",
+        "/v1/tools/a/b/calls",
+        "/v1/tools%2Fissue_refund/calls",
+        "/v1/tools/issue%5Frefund/calls",
+        "/v1/tools/%2e%2e/calls",
+        "/V1/tools",
+        "/v1/tools.",
+        "/v1/approvals",
+        "/v1/signals",
+        "/mcp",
+        "/console",
+        "/docs",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_there_is_one_spelling_of_each_route(served: Served, method: str, path: str) -> None:
+    """Other spellings, and routes this version does not have, are 404 in an envelope, never a redirect."""
+    request = f"{method} {path} HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 0\r\n\r\n"
+    status, _, body = await served.raw(request.encode())
+
+    assert (status, parse_envelope(body).ok) == (404, False)
+    assert served.core.asked == []
+
+
+async def test_an_absolute_target_is_its_path(served: Served) -> None:
+    """`GET http://evil/healthz` is routed by its path, and the Host header decides nothing."""
+    status, _, _ = await served.raw(b"GET http://evil/healthz HTTP/1.1\r\nHost: g\r\n\r\n")
+
+    assert status == 200
+
+
+async def test_a_failure_in_a_route_is_an_envelope(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    """An exception behind a route is `gateway_error` with an id that the log has too, and none of its text."""
+    answer = await served.client.get("/v1/operations/broken")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "gateway_error")
+    assert "planted" not in answer.text
+    logged = [record for record in caplog.records if record.name == "oncegate.http"]
+    assert [record.__dict__["request_id"] for record in logged] == [answer.json()["meta"]["request_id"]]
+
+
+async def test_a_failure_where_something_may_have_been_done_claims_nothing(served: Served) -> None:
+    """Reconciling may send again: its failure is not told as "nothing was sent"."""
+    answer = await served.client.post("/v1/operations/broken/reconcile")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (424, "gateway_error_unknown_outcome")
+
+
+async def test_the_application_lives_as_long_as_the_server() -> None:
+    """The core is started before the first request and stopped after the last."""
+    core = FakeCore()
+    async with serving(core):
+        during = list(core.life)
+
+    assert during == ["start"]
+    assert core.life == ["start", "stop"]
+
+
+def test_ids_of_two_processes_differ() -> None:
+    """A request id is its process's prefix and a number."""
+    first, second = request_ids("req_a"), request_ids("req_b")
+
+    assert [next(first), next(first), next(second)] == ["req_a00000001", "req_a00000002", "req_b00000001"]

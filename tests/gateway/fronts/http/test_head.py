@@ -1,0 +1,58 @@
+"""The head of a request, as bytes."""
+
+import pytest
+
+from gateway.contract.codes import ErrorCode
+from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.head import Exchange, bearer_token, read_head, require_json
+
+HOST = (b"host", b"gateway")
+ANY: frozenset[bytes] = frozenset()
+
+
+def test_only_headers_that_mean_something_are_kept() -> None:
+    """Forwarding headers of proxies, and everything unknown, decide nothing."""
+    head = read_head([HOST, (b"accept", b"a"), (b"x-forwarded-for", b"1.1.1.1")], max_bytes=1000, hosts=ANY)
+
+    assert head == {b"host": b"gateway", b"accept": b"a"}
+
+
+def test_the_bound_counts_what_goes_over_the_wire() -> None:
+    """Names, values, and four bytes a line."""
+    headers = [HOST, (b"a", b"b")]
+
+    assert read_head(headers, max_bytes=21, hosts=ANY)
+    with pytest.raises(Refusal):
+        read_head(headers, max_bytes=20, hosts=ANY)
+
+
+@pytest.mark.parametrize(
+    ("credential", "token"),
+    [(b"Bearer abc", "abc"), (b"bearer abc", "abc"), (b"BEARER  abc ", "abc")],
+)
+def test_the_scheme_has_no_case(credential: bytes, token: str) -> None:
+    """RFC 9110: schemes are case-insensitive, and space around the token is not part of it."""
+    assert bearer_token({b"authorization": credential}) == token
+
+
+@pytest.mark.parametrize(
+    "credential", [b"Bearer", b"Bearer  ", b"Basic abc", b"abc", b"Bearer \xff", b"Bearer " + b"x" * 4097]
+)
+def test_anything_else_is_no_credential(credential: bytes) -> None:
+    """No token, another scheme, bytes outside ASCII or a giant are `unauthenticated`."""
+    with pytest.raises(Refusal) as refused:
+        bearer_token({b"authorization": credential})
+
+    assert refused.value.code is ErrorCode.UNAUTHENTICATED
+
+
+def test_an_identity_encoding_is_no_encoding() -> None:
+    """Content-Encoding: identity says nothing and is let in."""
+    require_json({b"content-type": b"application/json", b"content-encoding": b"identity"})
+
+
+def test_an_exchange_times_itself() -> None:
+    """An envelope of the front says how long the request took it, in milliseconds."""
+    meta = Exchange("r", 10.0, {}).meta(10.25, "t")
+
+    assert (meta.request_id, meta.tool, meta.elapsed_ms) == ("r", "t", 250)

@@ -1,0 +1,108 @@
+"""Query strings and settlements as questions."""
+
+from typing import Any
+
+import pytest
+
+from gateway.contract.requests import ExecutionQuery, OperationQuery, SettledAs, SettleRequest
+from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.questions import execution_query, operation_query, settle_request
+
+
+def test_every_parameter_of_operations_is_asked() -> None:
+    """Key, state, run, tool and limit reach the core."""
+    query = operation_query([("key", "k"), ("state", "done"), ("run_id", "r"), ("tool", "t"), ("limit", "5")])
+
+    assert query == OperationQuery(key="k", states=frozenset({"done"}), run_id="r", tool="t", limit=5)
+
+
+def test_unknown_holds_those_still_listened_for() -> None:
+    """Who asks what is in doubt does not care whether a socket is open."""
+    assert operation_query([("state", "unknown")]).states == frozenset({"unknown", "unknown_listening"})
+
+
+def test_nothing_asked_is_everything() -> None:
+    """Without parameters: no condition, and the usual limit."""
+    assert operation_query([]) == OperationQuery()
+    assert execution_query([]) == ExecutionQuery()
+
+
+def test_every_parameter_of_executions_is_asked() -> None:
+    """Run, tool, code, since and limit reach the core."""
+    pairs = [
+        ("run_id", "r"),
+        ("tool", "t"),
+        ("code", "circuit_open"),
+        ("since", "1970-01-01T00:01:00Z"),
+        ("limit", "1"),
+    ]
+
+    assert execution_query(pairs) == ExecutionQuery(run_id="r", tool="t", code="circuit_open", since_wall=60.0, limit=1)
+
+
+@pytest.mark.parametrize("since", ["1970-01-01T01:01:00+01:00", "1970-01-01T01:01:00 01:00"])
+def test_a_plus_sign_survives_a_query_string(since: str) -> None:
+    """A zone's plus sign that arrived as a space is still a plus sign."""
+    assert execution_query([("since", since)]).since_wall == 60.0
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("state", "lost")],
+        [("limit", "0")],
+        [("limit", "1001")],
+        [("limit", "²")],
+        [("key", "")],
+        [("key", "x" * 256)],
+        [("key", "a\nb")],
+        [("key", "a"), ("key", "b")],
+        [("since", "1970")],
+    ],
+)
+def test_a_parameter_that_cannot_be_used_is_refused(pairs: list[tuple[str, str]]) -> None:
+    """A condition is applied or refused, never ignored."""
+    with pytest.raises(Refusal):
+        operation_query(pairs)
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-10-28T09:14:02", "2026-10-28"])
+def test_a_moment_has_a_zone(since: str) -> None:
+    """A time without its zone means a different moment to everybody."""
+    with pytest.raises(Refusal):
+        execution_query([("since", since)])
+
+
+def test_a_code_is_one_of_ours() -> None:
+    """A misspelt code would give an empty list that looks like good news."""
+    with pytest.raises(Refusal):
+        execution_query([("code", "circut_open")])
+
+
+def test_a_settlement_is_a_word_with_evidence() -> None:
+    """How it ended, what that rests on, and the result if there is one."""
+    request = settle_request(
+        {"settled_as": "executed", "evidence": " seen in the console ", "result": {"refund_id": "R1"}}
+    )
+
+    assert request == SettleRequest(
+        settled_as=SettledAs.EXECUTED, evidence="seen in the console", result={"refund_id": "R1"}
+    )
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"settled_as": "executed"},
+        {"settled_as": "executed", "evidence": "  "},
+        {"settled_as": "executed", "evidence": "x" * 4001},
+        {"settled_as": "done", "evidence": "seen"},
+        {"settled_as": ["executed"], "evidence": "seen"},
+        {"settled_as": "executed", "evidence": "seen", "by": "me"},
+    ],
+)
+def test_a_word_without_evidence_settles_nothing(document: dict[str, Any]) -> None:
+    """Anything else is refused before the core hears of it."""
+    with pytest.raises(Refusal):
+        settle_request(document)
