@@ -29,9 +29,11 @@ class ManualClock:
         return f"<ManualClock {self._monotonic:.3f} s, {self.sleeping} asleep>"
 
     def monotonic(self) -> float:
+        """Seconds, as far as they were advanced."""
         return self._monotonic
 
     def wall(self) -> float:
+        """Seconds since 1970, which `step_wall` moves as well."""
         return self._monotonic + self._wall_offset
 
     async def sleep(self, seconds: float) -> None:

@@ -20,6 +20,7 @@ async def test_sleepers_wake_in_the_order_they_fall_due() -> None:
     woken: list[tuple[str, float]] = []
 
     async def nap(name: str, *naps: float) -> None:
+        """Sleep, again and again."""
         for seconds in naps:
             await clock.sleep(seconds)
             woken.append((name, clock.monotonic()))

@@ -71,6 +71,7 @@ async def test_first_come_first_served() -> None:
     held = await crowd.enter()
 
     async def call(number: int) -> None:
+        """Run when its turn comes."""
         slot = await crowd.ask()
         assert isinstance(slot, MemorySlot)
         served.append(number)
@@ -202,6 +203,7 @@ async def test_a_storm_of_cancellations_loses_no_slot(seed: int) -> None:
     chance, crowd = random.Random(seed), Crowd(slots=3, listening=2)  # noqa: S311 - a repeatable storm
 
     async def call() -> None:
+        """Wait, run, listen, leave."""
         kind = chance.choice(list(Kind))
         slot = await crowd.ask(kind, wait_s=chance.uniform(0.1, 2.0))
         if isinstance(slot, Entry):

@@ -284,6 +284,7 @@ async def test_changes_are_told() -> None:
     told = list[tuple[str, State, State]]()
 
     def changed(scope: str, old: Breaker, new: Breaker) -> None:
+        """Note it."""
         told.append((scope, old.state, new.state))
 
     replica = Replica(server, changed=changed)
