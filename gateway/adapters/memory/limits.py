@@ -33,7 +33,10 @@ class MemoryBulkheads:
         self._compartments: dict[tuple[str, bool], _Compartment] = {}
 
     async def enter(self, scope: str, *, kind: Kind, slots: int, listening: int, wait_s: float) -> "MemorySlot | Entry":
-        compartment = self._compartments.setdefault((scope, kind is Kind.LOOKUP), _Compartment(self._clock))
+        name = (scope, kind is Kind.LOOKUP)
+        compartment = self._compartments.get(name)
+        if compartment is None:
+            compartment = self._compartments[name] = _Compartment(self._clock)
         return await compartment.enter(
             slots=LOOKUP_SLOTS if kind is Kind.LOOKUP else slots,
             listening=listening if kind is Kind.PLAIN else None,

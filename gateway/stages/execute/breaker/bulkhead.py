@@ -61,7 +61,7 @@ def enter(bulkhead: Bulkhead, berth: Berth) -> tuple[Bulkhead, Entry]:
     if _listening_full(bulkhead, berth):
         return bulkhead, Entry.LISTENING_FULL
     if not bulkhead.queue and bulkhead.running < berth.slots:
-        return replace(bulkhead, running=bulkhead.running + 1), Entry.ENTERED
+        return Bulkhead(running=bulkhead.running + 1, listening=bulkhead.listening), Entry.ENTERED
     if len(bulkhead.queue) >= WAITERS_PER_SLOT * berth.slots:
         return bulkhead, Entry.QUEUE_FULL
     return replace(bulkhead, queue=(*bulkhead.queue, berth)), Entry.QUEUED
@@ -88,6 +88,8 @@ def abandon(bulkhead: Bulkhead, ticket: int) -> Freed:
 
 
 def _admit(bulkhead: Bulkhead) -> Freed:
+    if not bulkhead.queue:
+        return Freed(bulkhead=bulkhead)
     running, entered, refused = bulkhead.running, list[int](), list[int]()
     for berth in bulkhead.queue:
         if running >= berth.slots:

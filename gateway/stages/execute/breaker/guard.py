@@ -150,7 +150,10 @@ class Guard:
         return local.breaker
 
     def _local(self, scope: str) -> _Local:
-        return self._scopes.setdefault(scope, _Local())
+        local = self._scopes.get(scope)
+        if local is None:
+            local = self._scopes[scope] = _Local()
+        return local
 
     async def _heard(self, scope: str) -> _Local:
         local = self._local(scope)
