@@ -1,0 +1,143 @@
+"""The example tools load without a warning and mean what the two documents mean."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.adapters.cel.engine import CelEngine
+from gateway.adapters.files.manifests import load_directory
+from gateway.manifest.building import Operator
+from gateway.manifest.complaint import Severity
+from gateway.manifest.placeholders import CallValues
+from gateway.manifest.policies import Effect
+from gateway.manifest.ports import EvaluationError
+from gateway.manifest.tool import Tool
+
+DIRECTORY = Path(__file__).resolve().parents[2] / "tool_manifests"
+LOADED = load_directory(DIRECTORY, Operator(engine=CelEngine(), environment={"PAYMENTS_URL": "http://127.0.0.1:9001"}))
+
+REFUND: dict[str, Any] = {
+    "refund_id": "RF-99203",
+    "status": "settled",
+    "amount_paise": 425000,
+    "payment_id": "pay_1",
+    "idempotency_key": None,
+}
+
+
+def tool(name: str) -> Tool:
+    assert LOADED.catalogue is not None, LOADED.complaints
+    return LOADED.catalogue.tools[name]
+
+
+def test_the_five_tools_load_without_a_warning() -> None:
+    """What we ship is what we advise."""
+    assert LOADED.catalogue is not None
+    assert sorted(LOADED.catalogue.tools) == [
+        "get_refund_status",
+        "issue_refund",
+        "lookup_order",
+        "notify_customer",
+        "search_policy",
+    ]
+    assert {it.severity for it in LOADED.complaints} == {Severity.HINT}
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "method", "target", "body"),
+    [
+        ("lookup_order", {"order_id": "ord-4471 "}, "GET", "/orders/ORD-4471", b""),
+        ("get_refund_status", {"order_id": "8472"}, "GET", "/orders/8472/refunds", b""),
+        (
+            "get_refund_status",
+            {"order_id": "8472", "payment_id": "p/1"},
+            "GET",
+            "/orders/8472/refunds?payment_id=p%2F1",
+            b"",
+        ),
+        ("search_policy", {"query": " late   refund "}, "GET", "/policies?query=late%20refund", b""),
+        (
+            "issue_refund",
+            {"order_id": "ORD-4471", "payment_id": "pay_1", "amount_paise": 425000, "reason": "late"},
+            "POST",
+            "/orders/ORD-4471/refunds",
+            b'{"payment":"pay_1","paise":425000}',
+        ),
+        (
+            "notify_customer",
+            {"customer_id": "cust-1", "message": "Refunded."},
+            "POST",
+            "/notifications",
+            b'{"customer":"cust-1","message":"Refunded."}',
+        ),
+    ],
+)
+def test_each_tool_sends_its_request(name: str, args: dict[str, Any], method: str, target: str, body: bytes) -> None:
+    """Normalised values, encoded, to the demo provider's paths."""
+    it = tool(name)
+    prepared = it.arguments.prepare(args)
+    assert it.arguments.faults(prepared) == ()
+
+    request = it.backend.request.render(CallValues(args=prepared, key="k"))
+    assert (request.method, request.target, request.body) == (method, target, body)
+    assert (("Idempotency-Key", "k") in request.headers) == (name == "issue_refund")
+
+
+def test_a_refund_is_the_same_whatever_its_reason() -> None:
+    """Other words are not another refund, and they are nobody's to read in a row or a span."""
+    it = tool("issue_refund")
+
+    assert it.identity.fields == ("order_id", "payment_id")
+    assert it.material == ("order_id", "payment_id", "amount_paise")
+    assert it.sensitive == {"reason"}
+    assert dict(it.holds) == {"order": "order_id"}
+
+
+@pytest.mark.parametrize(
+    ("refund", "baseline", "ours"),
+    [
+        ({**REFUND, "idempotency_key": "k"}, ["RF-99203"], True),
+        ({**REFUND, "idempotency_key": "other"}, [], False),
+        (REFUND, [], True),
+        (REFUND, ["RF-99203"], False),
+        ({**REFUND, "amount_paise": 1}, [], False),
+        ({**REFUND, "payment_id": "pay_2"}, [], False),
+    ],
+)
+def test_the_lookup_tells_our_refund_from_yesterdays(
+    refund: dict[str, Any], baseline: list[str], *, ours: bool
+) -> None:
+    """By the key; or new since the first send, of the same payment and amount."""
+    lookup = tool("issue_refund").reconcile.lookup
+    assert lookup is not None
+    args = {"order_id": "ORD-4471", "payment_id": "pay_1", "amount_paise": 425000}
+
+    values = {"item": refund, "data": {}, "args": args, "key": "k", "sent_at": "", "baseline": baseline}
+    assert lookup.match.evaluate(values) is ours
+
+
+def test_an_answer_that_the_lookup_could_not_compare_is_unreadable() -> None:
+    """The status tool's result schema asks for what `match` compares; completeness is the provider's word."""
+    schema, lookup = tool("get_refund_status").result, tool("issue_refund").reconcile.lookup
+    assert schema is not None
+    assert lookup is not None
+    assert lookup.complete_when is not None
+
+    assert schema.fault({"refunds": [REFUND], "complete": True}) is None
+    assert schema.fault({"refunds": [{**REFUND, "amount_paise": "425000"}], "complete": True}) is not None
+    assert schema.fault({"refunds": []}) is not None
+    assert lookup.complete_when.evaluate({"data": {"complete": False}, "args": {}}) is False
+    assert isinstance(lookup.complete_when.evaluate({"data": {}, "args": {}}), EvaluationError)
+    assert lookup.settle_after_s == 150
+
+
+def test_a_message_is_sent_at_most_once_and_somebody_owns_its_unknowns() -> None:
+    """No key, no look-up: held per customer, and support settles it."""
+    it = tool("notify_customer")
+
+    assert it.effect is Effect.WRITE
+    assert it.is_plain_write
+    assert it.unknown is not None
+    assert dict(it.holds) == {"customer": "customer_id"}
+    assert it.identity.window_s == 86400
