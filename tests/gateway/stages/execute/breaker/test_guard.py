@@ -313,3 +313,12 @@ async def test_a_window_of_another_generation_is_forgotten(evidence: Evidence) -
     await other.call(evidence)
 
     await other.permitted()
+
+
+async def test_standings_are_read_by_the_stores_clock() -> None:
+    """Times in a standing and `now` are on one clock, so that their difference means something."""
+    server = Server()
+    replica = Replica(server)
+    await replica.trip()
+
+    assert replica.guard.standings()[SCOPE].breaker.open_until - replica.guard.now() == POLICY.open_s
