@@ -121,6 +121,7 @@ class Claims:
         self._spawn(carry())
         answer = await asyncio.shield(undertaking.answer)
         if isinstance(answer, LookAgain):
+            visit.telling.sent += effort.sends
             return None
         visit.telling.rowed = True
         shared = answer.error is not None and answer.error.code not in _OWNERS_OWN

@@ -52,6 +52,7 @@ class Bounds:
         waiters: calls that may wait for one operation; more get `idempotency_in_progress` at once.
         sweep_interval_s: how often records in need of care are looked for.
         hash_key: HMAC key for argument hashes in rows.
+        retention_s: bodies of settled records of tools that are not in the catalogue any more are dropped after this.
         sync_rows: every read's row is durable before its caller is answered, whatever its manifest says.
         allow_volatile: plain writes may go out although the store forgets them when its process ends.
     """
@@ -60,6 +61,7 @@ class Bounds:
     waiters: int = 64
     sweep_interval_s: float = 1.0
     hash_key: bytes = b""
+    retention_s: float = 2_592_000.0
     sync_rows: bool = False
     allow_volatile: bool = False
 

@@ -56,6 +56,8 @@ class Telling:
         self.withheld: Withheld | None = None
         self.deadline: float | None = None
         self.warnings: tuple[str, ...] = ()
+        self.sent = 0
+        """Sends of this call in undertakings that ended without an answer."""
         self.rowed = False
         """The row of this call's envelope is kept, or on its way, together with its record."""
         self._hashed: str | None = None
@@ -170,7 +172,11 @@ class Telling:
 
     def stored(self, record: Record, *, attempts: int = 0, retry_after_s: float | None = None) -> Envelope:
         """How the operation stands, or its stored answer, for a call that executed nothing."""
-        envelope = of_record(record, self.meta(record, attempts=attempts), retry_after_s=retry_after_s)
+        sends = attempts + self.sent
+        envelope = of_record(record, self.meta(record, attempts=sends), retry_after_s=retry_after_s)
+        if sends:
+            # What this call itself sent has been found out; nothing of it is a repetition.
+            envelope = replace(envelope, meta=replace(envelope.meta, replayed=False))
         return explain(
             envelope, replace(self.context(record), state=record.state.value, operation_id=record.operation_id)
         )

@@ -1,0 +1,170 @@
+"""The composition root: the only place that knows which adapter stands behind which port."""
+
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway import __version__
+from gateway.adapters.cel.engine import CelEngine
+from gateway.adapters.files.keys import KeyFile
+from gateway.adapters.files.shelf import Shelf
+from gateway.adapters.http_tool.egress import EgressPolicy
+from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.memory.breakers import MemoryBreakers
+from gateway.adapters.memory.limits import MemoryBulkheads, MemoryRateLimits, MemoryRetryBudgets
+from gateway.adapters.memory.operations import MemoryOperationStore
+from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySettings
+from gateway.adapters.otel.telemetry import OtelTelemetry, open_telemetry
+from gateway.adapters.sqlite.sealing import Sealer
+from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.adapters.system.chance import SystemChance
+from gateway.adapters.system.clock import SystemClock
+from gateway.fronts.http.ports import Authenticator
+from gateway.manifest.building import Operator
+from gateway.pipeline.core import Pipeline
+from gateway.pipeline.parts import Bounds, Parts
+from gateway.settings import Settings, SettingsError
+from gateway.stages.execute.attempt.ports import ToolTransport
+from gateway.stages.execute.breaker.guard import Guard
+from gateway.stages.execute.operation.ports import OperationStore, StoreUnavailableError
+
+_log = logging.getLogger("oncegate")
+_SQLITE, _MEMORY = "sqlite:///", "memory://"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """Everything a server needs."""
+
+    core: Pipeline
+    authenticator: Authenticator
+    reload: Callable[[], None]
+
+
+def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
+    """Build one gateway process from its settings.
+
+    Raises:
+        SettingsError: something it needs cannot be used; one sentence that says what and where.
+    """
+    shelf = _shelf(settings, environ)
+    keys = KeyFile(settings.keys)
+    telemetry = _telemetry(settings, environ)
+    telemetry.manifests_loaded(shelf.catalogue.tools.values())
+    parts = wire(
+        settings,
+        shelf=shelf,
+        store=open_store(settings),
+        telemetry=telemetry,
+        transport=HttpToolTransport(SystemClock(), egress=EgressPolicy(settings.allow_private)),
+    )
+
+    def reload() -> None:
+        accepted = shelf.reload()
+        keys.reload()
+        telemetry.config_reloaded(accepted=accepted)
+        telemetry.manifests_loaded(shelf.catalogue.tools.values())
+
+    return Gateway(core=Pipeline(parts, log_fault), authenticator=keys, reload=reload)
+
+
+def wire(
+    settings: Settings, *, shelf: Shelf, store: OperationStore, telemetry: OtelTelemetry, transport: ToolTransport
+) -> Parts:
+    """The parts of a pipeline around the given edges."""
+    clock = SystemClock()
+    chance = SystemChance(clock)
+    guard = Guard(
+        MemoryBreakers(clock),
+        draw=chance.draw,
+        token=chance.token,
+        changed=lambda scope, before, after: telemetry.breaker_changed(scope, before.state, after.state),
+    )
+    key = settings.argument_hash_key
+    return Parts(
+        tools=shelf,
+        store=store,
+        transport=transport,
+        clock=clock,
+        chance=chance,
+        guard=guard,
+        bulkheads=MemoryBulkheads(clock),
+        rates=MemoryRateLimits(clock),
+        budgets=MemoryRetryBudgets(),
+        telemetry=telemetry,
+        bounds=Bounds(
+            lease_s=settings.lease_s,
+            waiters=settings.waiters,
+            sweep_interval_s=settings.sweep_interval_s,
+            hash_key=secrets.token_bytes(32) if key is None else key.get_secret_value().encode(),
+            sync_rows=settings.rows == "sync",
+            allow_volatile=settings.allow_volatile,
+            retention_s=settings.retention_s,
+        ),
+    )
+
+
+def open_store(settings: Settings) -> OperationStore:
+    """The store that the settings name.
+
+    Raises:
+        SettingsError: it cannot be opened, or must not be used.
+    """
+    if settings.store.startswith(_MEMORY):
+        return MemoryOperationStore(SystemClock())
+    try:
+        seal = settings.seal_key
+        return SqliteOperationStore.open(
+            Path(settings.store.removeprefix(_SQLITE)),
+            sealer=None if seal is None else Sealer.parse(seal.get_secret_value()),
+            rows_retention_s=settings.rows_retention_s,
+            accept_host=settings.accept_host,
+        )
+    except (StoreUnavailableError, ValueError) as wrong:
+        raise SettingsError(f"{settings.store}: {wrong}") from wrong
+
+
+def log_fault(where: str, error: BaseException) -> None:
+    """A fault of our own, for the log only: its text may hold what no caller should read."""
+    _log.error("unexpected fault in %s", where, exc_info=error)
+
+
+def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:
+    missing = [name for name in settings.manifest_env if name not in environ]
+    if missing:
+        raise SettingsError(f"manifest_env lists {missing[0]}, which the environment does not have.")
+    operator = Operator(
+        engine=CelEngine(),
+        environment={name: environ[name] for name in settings.manifest_env},
+        secrets=_secrets(settings, environ),
+    )
+    try:
+        return Shelf(settings.manifests, operator)
+    except ValueError as wrong:
+        raise SettingsError(str(wrong)) from wrong
+
+
+def _secrets(settings: Settings, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """What `${secret:NAME}` may stand for: files of the secrets directory, else variables of the environment."""
+    if settings.secrets_dir is None:
+        return environ
+    try:
+        files = [file for file in settings.secrets_dir.iterdir() if file.is_file() and not file.name.startswith(".")]
+        return {file.name: file.read_text(encoding="utf-8").rstrip("\n") for file in files}
+    except OSError as wrong:
+        raise SettingsError(f"secrets_dir {settings.secrets_dir}: {wrong.strerror}.") from wrong
+
+
+def _telemetry(settings: Settings, environ: Mapping[str, str]) -> OtelTelemetry:
+    chosen = TelemetrySettings(
+        otlp_endpoint=settings.otlp_endpoint,
+        attempt_spans=settings.attempt_spans,
+        server_spans=settings.server_spans,
+        inbound_trace=InboundTrace(settings.inbound_trace),
+        sample_ratio=settings.sample_ratio,
+        log_calls=LogCalls(settings.log_calls),
+        metric_interval_s=settings.metric_interval_s,
+    )
+    return open_telemetry(chosen, SystemClock(), __version__, environ)
