@@ -55,6 +55,8 @@ class BenchTool:
     version: str = "1.0.0"
     digest: str = "sha256:0"
     effect: Effect = Effect.READ
+    capture: tuple[str, ...] = ()
+    sensitive: frozenset[str] = frozenset()
 
 
 class RealClock:

@@ -1,8 +1,8 @@
 """Logs as JSON, one line a record, in which only what is allowed can appear.
 
-A value reaches a line through a field of the allow-list, or as a number in a sentence. Other parts of a message are
-left out, because libraries put URLs, headers and exception texts there; of an exception the class and the places in
-the code are kept, never its text.
+A value reaches a line through a field of the allow-list, as a number in a sentence, or as a word in a sentence of our
+own. Words in other sentences are left out, because libraries put URLs, headers and exception texts there; of an
+exception the class and the places in the code are kept, never its text.
 """
 
 import json
@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any, Final
 
-from gateway.stages.monitor.fields import RECORD_ATTRIBUTE, LogField
+from gateway.stages.monitor.fields import OUR_LOGGERS, RECORD_ATTRIBUTE, LogField
 
 MAX_TEXT: Final = 256
-"""Characters kept of a field or sentence."""
+"""Characters kept of a field."""
+MAX_SENTENCE: Final = 2000
+"""Characters kept of a sentence."""
 MAX_FRAMES: Final = 20
 
 _OPERATOR_LINES: Final = frozenset(
@@ -41,6 +43,8 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": _sentence(record),
         }
+        if _is_ours(record):
+            line |= _fields(vars(record))
         line |= _fields(getattr(record, RECORD_ATTRIBUTE, None))
         if record.exc_info and record.exc_info[0] is not None:
             line[LogField.EXCEPTION] = record.exc_info[0].__name__
@@ -51,6 +55,10 @@ class JsonFormatter(logging.Formatter):
 
 def _time(created: float) -> str:
     return datetime.fromtimestamp(created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    return record.name == OUR_LOGGERS or record.name.startswith(OUR_LOGGERS + ".")
 
 
 def _fields(given: object) -> dict[str, Any]:
@@ -67,14 +75,17 @@ def _sentence(record: logging.LogRecord) -> str:
     """The constant part of the message. Of several lines the first: asyncio writes an exception's text below it."""
     template = str(record.msg).partition("\n")[0]
     if record.args:
-        template = _filled(template, record.args, trusted=record.msg in _OPERATOR_LINES)
-    return template[:MAX_TEXT]
+        template = _filled(template, record.args, words=_is_ours(record) or record.msg in _OPERATOR_LINES)
+    return template[:MAX_SENTENCE]
 
 
-def _filled(template: str, args: tuple[object, ...] | Mapping[str, object], *, trusted: bool) -> str:
+def _filled(template: str, args: tuple[object, ...] | Mapping[str, object], *, words: bool) -> str:
     if not isinstance(args, tuple):
         return template
-    shown = tuple(arg if trusted or isinstance(arg, int | float) else _Hidden() for arg in args)
+    # Also of our own only text and numbers: an exception or a request would be shown by its repr.
+    shown = tuple(
+        arg if isinstance(arg, int | float) or (words and isinstance(arg, str)) else _Hidden() for arg in args
+    )
     try:
         return template % shown
     except (TypeError, ValueError):

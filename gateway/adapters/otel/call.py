@@ -1,6 +1,7 @@
 """One tool call: the span `execute_tool {tool}`, its metrics and, when it went wrong, its log line."""
 
 import logging
+from collections.abc import Mapping
 from typing import Final
 
 from opentelemetry.trace import SpanKind
@@ -15,6 +16,7 @@ from gateway.contract.envelope import Envelope
 from gateway.manifest.policies import Cost
 from gateway.stages.execute.breaker.breaker import State
 from gateway.stages.monitor import attributes as a
+from gateway.stages.monitor.capture import captured
 from gateway.stages.monitor.fields import RECORD_ATTRIBUTE, LogField, LogFields
 from gateway.stages.monitor.outcome import FAULTS, Outcome, charged, outcome_of
 from gateway.stages.monitor.ports import (
@@ -35,7 +37,7 @@ _MAX_ID: Final = 128
 class Call:
     """A `CallTrace`."""
 
-    __slots__ = ("_at", "_core", "_done", "_last", "_run_id", "_started", "_words")
+    __slots__ = ("_arguments", "_at", "_core", "_done", "_last", "_run_id", "_started", "_words")
 
     def __init__(self, core: Core, words: Words, at: Place, run_id: str | None, arrived_at: float | None) -> None:
         self._core = core
@@ -45,6 +47,7 @@ class Call:
         self._started = core.clock.monotonic() if arrived_at is None else arrived_at
         self._last: Attempt | None = None
         self._done = False
+        self._arguments: str | None = None
         core.active.add(words.labels)
 
     @property
@@ -76,6 +79,12 @@ class Call:
         there = parse_traceparent(traceparent)
         if there is not None:
             self._at.links.append((there, kind))
+
+    @guarded
+    def capture(self, arguments: Mapping[str, object]) -> None:
+        tool = self._words.tool
+        if self._core.settings.capture and tool is not None and tool.capture:
+            self._arguments = captured(tool, arguments)
 
     @guarded
     def waited(self, seconds: float, *, admitted: bool) -> None:
@@ -158,6 +167,8 @@ class Call:
         attributes[a.IDEMPOTENCY_RESULT] = idempotency
         if self._run_id is not None:
             attributes[a.CONVERSATION_ID] = self._run_id[:_MAX_ID]
+        if self._arguments is not None:
+            attributes[a.TOOL_ARGUMENTS] = self._arguments
         if meta.operation_id is not None:
             attributes[a.OPERATION_ID] = meta.operation_id
         if meta.attempts:

@@ -34,6 +34,7 @@ class TelemetrySettings:
         attempt_spans: one CLIENT span for each attempt. Off, the downstream's parent is the call's span.
         server_spans: one SERVER span for each HTTP request around its call.
         sample_ratio: share of the traces that begin here and are recorded, from 0 to 1.
+        capture: put the arguments into spans that a manifest lists under `telemetry.capture`.
         metric_interval_s: seconds between two exports of the metrics.
         shutdown_s: seconds that a shutdown may wait for the last export.
     """
@@ -44,5 +45,6 @@ class TelemetrySettings:
     inbound_trace: InboundTrace = InboundTrace.PARENT
     sample_ratio: float = 1.0
     log_calls: LogCalls = LogCalls.PROBLEMS
+    capture: bool = False
     metric_interval_s: float = 60.0
     shutdown_s: float = 5.0

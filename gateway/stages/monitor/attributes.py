@@ -23,6 +23,7 @@ RECONCILE_SPAN: Final = "reconcile"
 OPERATION_NAME: Final = "gen_ai.operation.name"
 TOOL_NAME: Final = "gen_ai.tool.name"
 TOOL_TYPE: Final = "gen_ai.tool.type"
+TOOL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
 CONVERSATION_ID: Final = "gen_ai.conversation.id"
 ERROR_TYPE: Final = "error.type"
 USER_HASH: Final = "user.hash"
@@ -86,6 +87,7 @@ ATTRIBUTES: Final = (
     Attribute(OPERATION_NAME, ("call",), "`execute_tool`"),
     Attribute(TOOL_NAME, ("call", "reconcile", "metric"), "the manifest's name; `_unknown` when there is no manifest"),
     Attribute(TOOL_TYPE, ("call", "metric"), "`extension`"),
+    Attribute(TOOL_ARGUMENTS, ("call",), "JSON of the arguments in the manifest's `telemetry.capture`, with the setting `capture` only"),
     Attribute(CONVERSATION_ID, ("call",), "the agent's run id, when one came"),
     Attribute(USER_HASH, ("call",), "keyed hash of tenant and subject, when authenticated"),
     Attribute(OPERATION_ID, ("call", "reconcile"), "random identifier of the operation, when a record was met"),

@@ -29,6 +29,13 @@ class TracedTool(Protocol):
     def digest(self) -> str: ...
     @property
     def effect(self) -> Effect: ...
+    @property
+    def capture(self) -> tuple[str, ...]:
+        """Arguments whose values may be put into spans."""
+        ...
+
+    @property
+    def sensitive(self) -> frozenset[str]: ...
 
 
 class IdempotencyResult(StrEnum):
@@ -157,6 +164,10 @@ class CallTrace(Protocol):
 
     def link(self, traceparent: str | None, kind: LinkType) -> None:
         """Point to another trace. Anything that is no `traceparent` is left out."""
+        ...
+
+    def capture(self, arguments: Mapping[str, object]) -> None:
+        """Put into the span those validated arguments that manifest *and* operator want there; by default none."""
         ...
 
     def waited(self, seconds: float, *, admitted: bool) -> None:

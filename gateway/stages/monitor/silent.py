@@ -64,6 +64,9 @@ class SilentCall:
     def link(self, traceparent: str | None, kind: LinkType) -> None:
         pass
 
+    def capture(self, arguments: Mapping[str, object]) -> None:
+        pass
+
     def waited(self, seconds: float, *, admitted: bool) -> None:
         pass
 

@@ -4,15 +4,21 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.logs.json_lines import MAX_FRAMES, MAX_TEXT, JsonFormatter
+from gateway.adapters.logs.json_lines import MAX_FRAMES, MAX_SENTENCE, MAX_TEXT, JsonFormatter
 from gateway.stages.monitor.fields import RECORD_ATTRIBUTE, LogField
 
 SECRET = "canary-5f3759df"
 
 
-def _line(message: object, *args: object, extra: Any = None, error: BaseException | None = None) -> dict[str, Any]:
+def _line(
+    message: object,
+    *args: object,
+    logger: str = "oncegate.calls",
+    extra: Any = None,
+    error: BaseException | None = None,
+) -> dict[str, Any]:
     info = None if error is None else (type(error), error, error.__traceback__)
-    record = logging.LogRecord("oncegate.calls", logging.WARNING, "f.py", 1, message, args, info)
+    record = logging.LogRecord(logger, logging.WARNING, "f.py", 1, message, args, info)
     record.created = 1_790_000_000.25
     vars(record).update(extra or {})
     text = JsonFormatter().format(record)
@@ -51,9 +57,9 @@ def test_fields_that_are_no_mapping_are_left_out() -> None:
 
 def test_text_is_cut() -> None:
     """A field and a sentence have a bounded length."""
-    line = _line("m" * 1000, extra={RECORD_ATTRIBUTE: {LogField.TOOL: "t" * 1000}})
+    line = _line("m" * 5000, extra={RECORD_ATTRIBUTE: {LogField.TOOL: "t" * 1000}})
 
-    assert (len(line["message"]), len(line["tool"])) == (MAX_TEXT, MAX_TEXT)
+    assert (len(line["message"]), len(line["tool"])) == (MAX_SENTENCE, MAX_TEXT)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +78,20 @@ def test_text_is_cut() -> None:
 )  # fmt: skip
 def test_words_in_a_message_are_hidden(message: str, args: tuple[object, ...], shown: str) -> None:
     """Numbers are shown; words only in sentences whose words are the operator's own."""
-    assert _line(message, *args)["message"] == shown
+    assert _line(message, *args, logger="a.library")["message"] == shown
+
+
+def test_our_own_sentences_may_have_words() -> None:
+    """A path or a complaint about a manifest is the operator's; an exception is still hidden."""
+    assert _line("manifests not reloaded: %s", "refund.yaml:3: no such effect")["message"].endswith("no such effect")
+    assert _line("failed: %s", ValueError(SECRET), logger="oncegate")["message"] == "failed: …"
+    assert _line("of %s", "another", logger="oncegatekeeper")["message"] == "of …"
+
+
+def test_our_own_records_may_carry_fields_by_name() -> None:
+    """`extra={"request_id": …}` is enough for us; for a library's record the name means nothing."""
+    assert _line("failed", extra={"request_id": "req_1"})["request_id"] == "req_1"
+    assert "code" not in _line("failed", extra={"code": SECRET}, logger="a.library")
 
 
 def test_an_exception_is_its_class_and_its_places() -> None:

@@ -11,7 +11,7 @@ from gateway.stages.monitor import attributes as a
 from gateway.stages.monitor.fields import RECORD_ATTRIBUTE
 from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod
 from tests.gateway.adapters.otel.traced import FIRST, INBOUND, PARENT, SILENT, TRACE, UNKNOWN, traced
-from tests.gateway.stages.monitor.samples import TOOL, failed, ok
+from tests.gateway.stages.monitor.samples import TOOL, SampleTool, failed, ok
 
 COST = Cost(unit="usd", per_call=0.25)
 
@@ -193,6 +193,26 @@ def test_a_reconciliation_within_a_call_is_its_child() -> None:
 
         assert inside.trace_id == call.trace_id
         assert inside.attempt(FIRST).tracestate == "a=1"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "tool", "shown"),
+    [
+        (True, SampleTool(capture=("order_id",)), '{"order_id": "ORD-1"}'),
+        (True, SampleTool(), None),
+        (False, SampleTool(capture=("order_id",)), None),
+    ],
+)
+def test_arguments_are_in_a_span_only_when_manifest_and_operator_want_it(
+    tool: SampleTool, shown: str | None, *, allowed: bool
+) -> None:
+    """One of the two is not enough, and what the manifest does not list stays out."""
+    with traced(TelemetrySettings(capture=allowed)) as it:
+        call = it.telemetry.call_started(tool)
+        call.capture({"order_id": "ORD-1", "note": "private"})
+        call.ended(ok())
+
+        assert (it.only_span().attributes or {}).get(a.TOOL_ARGUMENTS) == shown
 
 
 def test_a_long_run_id_is_cut() -> None:

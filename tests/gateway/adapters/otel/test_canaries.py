@@ -20,7 +20,9 @@ from gateway.stages.execute.attempt.outcome import Done, Unknown
 from gateway.stages.monitor.execution import Stamp, argument_hash, call_row
 from gateway.stages.monitor.ports import LinkType, ReconcileMethod, ReconcileResult, UnknownOperations
 from tests.gateway.adapters.otel.traced import FIRST, INBOUND, Traced, traced
-from tests.gateway.stages.monitor.samples import TOOL
+from tests.gateway.stages.monitor.samples import SampleTool
+
+TOOL = SampleTool(capture=("card",))
 
 CANARY = "canary-5f3759df"
 ARGUMENTS = {"card": CANARY}
@@ -43,6 +45,7 @@ def _failing() -> dict[str, UnknownOperations]:
 
 def _everything_said(it: Traced) -> None:
     call = it.telemetry.call_started(TOOL, traceparent=INBOUND, tracestate=CANARY, run_id=CALL.run_id)
+    call.capture(ARGUMENTS)
     call.link(CANARY, LinkType.ORIGINAL_EXECUTION)
     call.attempt(FIRST).ended(Exchange(phase=Phase.COMPLETE, answer=ANSWER), Done(status=200, answer=ANSWER))
     lost = Exchange(phase=Phase.BODY, answer=ANSWER, fault=Fault.RESET, detail=CANARY)

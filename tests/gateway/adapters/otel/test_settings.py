@@ -10,6 +10,7 @@ def test_the_defaults_are_those_on_the_page() -> None:
         inbound_trace=InboundTrace.PARENT,
         sample_ratio=1.0,
         log_calls=LogCalls.PROBLEMS,
+        capture=False,
         metric_interval_s=60.0,
         shutdown_s=5.0,
     )

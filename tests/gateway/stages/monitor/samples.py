@@ -16,6 +16,8 @@ class SampleTool:
     version: str = "1.2.0"
     digest: str = "sha256:abc"
     effect: Effect = Effect.WRITE
+    capture: tuple[str, ...] = ()
+    sensitive: frozenset[str] = frozenset()
 
 
 TOOL = SampleTool()

@@ -7,6 +7,7 @@ CONVENTIONS = {
     "error.type",
     "gen_ai.conversation.id",
     "gen_ai.operation.name",
+    "gen_ai.tool.call.arguments",
     "gen_ai.tool.name",
     "gen_ai.tool.type",
     "http.request.method",

@@ -24,6 +24,7 @@ def test_silence_is_a_telemetry() -> None:
     telemetry.request_started("POST", None).ended(200)
     call = telemetry.call_started(TOOL)
     call.link(INBOUND, LinkType.ORIGINAL_EXECUTION)
+    call.capture({"order_id": "ORD-1"})
     call.waited(0.1, admitted=False)
     call.attempt(FACTS).ended(None, NOT_SENT)
     inside = call.reconcile(ReconcileMethod.LOOKUP)
