@@ -90,13 +90,18 @@ async def admit(
         code = ErrorCode.RATE_LIMITED if throttled else ErrorCode.CIRCUIT_OPEN
         return Withheld(code=code, retry_after_s=permit.retry_after_s, refusal=permit)
     asked = parts.clock.monotonic()
-    slot = await parts.bulkheads.enter(
-        tool.name,
-        kind=kind,
-        slots=tool.limits.concurrency,
-        listening=tool.limits.listening,
-        wait_s=max(0.0, min(tool.timeouts.pool_s, deadline - asked)),
-    )
+    try:
+        slot = await parts.bulkheads.enter(
+            tool.name,
+            kind=kind,
+            slots=tool.limits.concurrency,
+            listening=tool.limits.listening,
+            wait_s=max(0.0, min(tool.timeouts.pool_s, deadline - asked)),
+        )
+    except BaseException:
+        # A probe that never left must not keep the breaker's one lease.
+        await parts.guard.settle(permit, tool.breaker, IGNORED)
+        raise
     admitted = not isinstance(slot, Entry)
     if waited is not None:
         waited(parts.clock.monotonic() - asked, admitted=admitted)

@@ -7,11 +7,11 @@ from typing import Any
 
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.canonical import NotCanonical, canonical
-from gateway.contract.codes import CallOutcome, ErrorCode
+from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues
-from gateway.manifest.policies import Effect
+from gateway.manifest.policies import Deprecated, Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
@@ -61,10 +61,14 @@ class Telling:
         self.rowed = False
         """The row of this call's envelope is kept, or on its way, together with its record."""
         self._hashed: str | None = None
+        # One call, one row: kept twice, after a store that did not answer, it is still the same one.
+        self._row_id = parts.chance.ulid()
 
     def knows(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """The call has passed validation."""
         self.tool, self.arguments = tool, arguments
+        if tool.deprecated is not None:
+            self.warn(_deprecation(tool.name, tool.deprecated))
 
     def meta(self, record: Record | None = None, *, attempts: int = 0, fetched_at: str | None = None) -> Meta:
         """Where this answer comes from, as of now."""
@@ -194,7 +198,7 @@ class Telling:
         """The execution row of `envelope`."""
         parts, tool = self._parts, self.tool
         stamp = Stamp(
-            row_id=parts.chance.ulid(),
+            row_id=self._row_id,
             at_wall=parts.store.wall(),
             latency_s=parts.clock.monotonic() - self.arrived,
         )
@@ -242,6 +246,7 @@ def afterwards(parts: Parts, tool: Tool, record: Record, *, trace_id: str | None
     return telling
 
 
-def is_unknown(envelope: Envelope) -> bool:
-    """Whether the caller is told that nobody knows."""
-    return envelope.error is not None and envelope.error.outcome is CallOutcome.UNKNOWN
+def _deprecation(name: str, deprecated: Deprecated) -> str:
+    instead = "" if deprecated.use_instead is None else f" Use {deprecated.use_instead} instead."
+    until = "" if deprecated.remove_after is None else f" It may be removed after {deprecated.remove_after}."
+    return f"{name} is deprecated since {deprecated.since}.{instead}{until}"

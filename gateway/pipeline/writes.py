@@ -70,7 +70,7 @@ class Writes:
         while True:
             meeting = await self.meet(visit)
             try:
-                answer = await self._act(meeting, visit)
+                answer = _stale(meeting, visit) or await self._act(meeting, visit)
             except HeldError as held:
                 answer = await self._held(held.holder, visit)
             if answer is not None:
@@ -233,3 +233,13 @@ class Writes:
         result = ReconcileResult.DONE if sight.matches else ReconcileResult.STILL_UNKNOWN
         trace.ended(result, operation_id=record.operation_id)
         return bool(sight.matches)
+
+
+def _stale(meeting: Meeting, visit: Visit) -> Step:
+    """The call was prepared for another operation than the one that stands here."""
+    expect = visit.call.expect
+    if expect is None or expect.operation_key is None or not isinstance(meeting, OwnRecord):
+        return None
+    if meeting.record.key == expect.operation_key:
+        return None
+    return visit.telling.refuse(ErrorCode.INTENT_STALE, record=meeting.record)
