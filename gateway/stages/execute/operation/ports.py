@@ -37,8 +37,9 @@ class Change:
         not_after: store clock: do not apply at or after this moment (the lease's end, for the gate).
         rows: appended in the same transaction.
 
-    The store keeps the hold entries equal to `after.standing_holds()` in the same transaction, and applies nothing
-    when one of them belongs to another record.
+    The store keeps the hold entries equal to `after.standing_holds()` in the same transaction, and applies no change
+    that marks a new attempt SENT while one of them belongs to another record. Evidence is never kept out by a hold: a
+    late contradiction freezes its record beside whoever stands there by now.
     """
 
     before: Record | None = None

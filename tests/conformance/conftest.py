@@ -1,0 +1,39 @@
+"""One fixture, every store."""
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.stages.execute.operation.ports import OperationStore
+from tests.clocks import ManualClock
+from tests.conformance.stores import STORES, Harness
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """The store's clocks."""
+    return ManualClock()
+
+
+@pytest.fixture(params=list(STORES))
+async def harness(request: pytest.FixtureRequest, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Harness]:
+    """Each kind of store in turn."""
+    made = STORES[request.param](clock, tmp_path)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def store(harness: Harness) -> OperationStore:
+    """An empty store."""
+    return await harness.open()
+
+
+@pytest.fixture(autouse=True)
+def _switch_interval() -> Iterator[None]:
+    """Opening a store shortens it for the whole process."""
+    interval = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(interval)
