@@ -90,6 +90,7 @@ class Pipeline:
                 envelope = await self._rowed(telling, telling.reject(verdict))
             case Accepted(tool=tool, args=arguments):
                 telling.knows(tool, arguments)
+                trace.capture(arguments)
                 telling.deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
                 if tool.effect is Effect.READ:
                     envelope = await self._read(telling, trace, tool)
