@@ -111,7 +111,8 @@ def _identifies(source: ManifestSource, notes: Notes, path: Path, argument: str)
         message = f"`{argument}` is not a declared argument; {did_you_mean(argument, schema.get('properties', {}))}"
         notes.error(path, "identity", message)
         return
-    part: Mapping[str, Any] = schema["properties"][argument]
+    declaration = schema["properties"][argument]
+    part: Mapping[str, Any] = declaration if isinstance(declaration, Mapping) else {}
     if argument not in schema.get("required", ()):
         notes.error(path, "identity", f"without `{argument}` two operations could not be told apart: make it required")
     if declared.type not in SCALARS and not ({"enum", "const"} & set(part)):

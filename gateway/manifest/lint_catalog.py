@@ -29,8 +29,24 @@ class _Entry:
     notes: Notes
 
 
-# Names of all files, broken ones too: a tool that another file fails to declare is not a second mistake.
-_Rule = Callable[[_Entry, Mapping[str, _Entry], frozenset[str], ExpressionEngine], None]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """What a rule may compare an entry with.
+
+    Attributes:
+        names: of all files, broken ones too: a tool that another file fails to declare is not a second mistake.
+        of_scope: breaker scope -> the first tool that has it.
+        of_operation: operation -> the first tool, reads apart, that is it.
+    """
+
+    entries: Mapping[str, _Entry]
+    names: frozenset[str]
+    engine: ExpressionEngine
+    of_scope: Mapping[str, Tool]
+    of_operation: Mapping[str, Tool]
+
+
+_Rule = Callable[[_Entry, _Whole], None]
 
 
 def check(members: Sequence[Member], previous: Mapping[str, Tool], engine: ExpressionEngine) -> Iterable[Complaint]:
@@ -43,12 +59,23 @@ def check(members: Sequence[Member], previous: Mapping[str, Tool], engine: Expre
         if member.tool is not None and reading.source is not None and reading.document is not None:
             notes = Notes(reading.file, reading.text, reading.document)
             entries.setdefault(member.tool.name, _Entry(tool=member.tool, source=reading.source, notes=notes))
+    whole = _whole(entries, frozenset(names), engine)
     for entry in entries.values():
         for rule in _RULES:
-            rule(entry, entries, frozenset(names), engine)
+            rule(entry, whole)
         _revision(entry, previous)
         complaints += entry.notes.complaints
     return complaints
+
+
+def _whole(entries: Mapping[str, _Entry], names: frozenset[str], engine: ExpressionEngine) -> _Whole:
+    of_scope: dict[str, Tool] = {}
+    of_operation: dict[str, Tool] = {}
+    for _, entry in sorted(entries.items()):
+        of_scope.setdefault(entry.tool.breaker.scope, entry.tool)
+        if entry.tool.effect is not Effect.READ:
+            of_operation.setdefault(entry.tool.identity.operation, entry.tool)
+    return _Whole(entries=entries, names=names, engine=engine, of_scope=of_scope, of_operation=of_operation)
 
 
 def _name_of(reading: Reading) -> str | None:
@@ -70,61 +97,53 @@ def _duplicates(members: Sequence[Member]) -> Iterable[Complaint]:
         first.setdefault(name, reading.file)
 
 
-def _lookup_fits(entry: _Entry, entries: Mapping[str, _Entry], names: frozenset[str], engine: ExpressionEngine) -> None:
+def _lookup_fits(entry: _Entry, whole: _Whole) -> None:
     lookup = entry.tool.reconcile.lookup
     if lookup is None:
         return
-    if lookup.tool not in names:
-        message = f"there is no tool `{lookup.tool}`; {did_you_mean(lookup.tool, sorted(names))}"
+    if lookup.tool not in whole.names:
+        message = f"there is no tool `{lookup.tool}`; {did_you_mean(lookup.tool, sorted(whole.names))}"
         entry.notes.error(("reconcile", "lookup", "tool"), "lookup", message)
-    elif lookup.tool in entries:
-        lint_lookup.check(entry.source, entries[lookup.tool].tool, engine, entry.notes)
+    elif lookup.tool in whole.entries:
+        lint_lookup.check(entry.source, whole.entries[lookup.tool].tool, whole.engine, entry.notes)
 
 
-def _operation_is_one(
-    entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str], _engine: ExpressionEngine
-) -> None:
+def _operation_is_one(entry: _Entry, whole: _Whole) -> None:
     tool = entry.tool
-    if tool.effect is Effect.READ:
+    other = whole.of_operation.get(tool.identity.operation, tool)
+    if tool.effect is Effect.READ or other is tool:
         return
-    for other in entries.values():
-        shares = other.tool.name < tool.name and other.tool.identity.operation == tool.identity.operation
-        if not shares or other.tool.effect is Effect.READ:
-            continue
-        mine, theirs = tool.identity, other.tool.identity
-        if (_as_set(mine.fields), mine.scope) != (_as_set(theirs.fields), theirs.scope):
-            message = (
-                f"`{other.tool.name}` is the operation `{mine.operation}` too, with other fields or another scope:"
-                " the same action would have two keys"
-            )
-            entry.notes.error(("identity",), "catalogue", message, on_key=True)
+    mine, theirs = tool.identity, other.identity
+    if (_as_set(mine.fields), mine.scope) != (_as_set(theirs.fields), theirs.scope):
+        message = (
+            f"`{other.name}` is the operation `{mine.operation}` too, with other fields or another scope:"
+            " the same action would have two keys"
+        )
+        entry.notes.error(("identity",), "catalogue", message, on_key=True)
 
 
 def _as_set(fields: tuple[str, ...] | str) -> frozenset[str]:
     return frozenset([fields]) if isinstance(fields, str) else frozenset(fields)
 
 
-def _breakers_agree(
-    entry: _Entry, entries: Mapping[str, _Entry], _names: frozenset[str], _engine: ExpressionEngine
-) -> None:
+def _breakers_agree(entry: _Entry, whole: _Whole) -> None:
     mine = entry.tool.breaker
-    for other in entries.values():
-        if other.tool.name < entry.tool.name and other.tool.breaker.scope == mine.scope and other.tool.breaker != mine:
-            message = f"`{other.tool.name}` shares the breaker `{mine.scope}` and sets it otherwise; make the two equal"
-            entry.notes.warning(("breaker",), "catalogue", message)
-            return
+    other = whole.of_scope[mine.scope]
+    if other.breaker != mine:
+        message = f"`{other.name}` shares the breaker `{mine.scope}` and sets it otherwise; make the two equal"
+        entry.notes.warning(("breaker",), "catalogue", message)
 
 
-def _successor_exists(
-    entry: _Entry, _entries: Mapping[str, _Entry], names: frozenset[str], _engine: ExpressionEngine
-) -> None:
+def _successor_exists(entry: _Entry, whole: _Whole) -> None:
     deprecated = entry.tool.deprecated
     if deprecated is None or deprecated.use_instead is None:
         return
     if deprecated.use_instead == entry.tool.name:
         entry.notes.error(("deprecated", "use_instead"), "catalogue", "a tool is not its own successor")
-    elif deprecated.use_instead not in names:
-        message = f"there is no tool `{deprecated.use_instead}`; {did_you_mean(deprecated.use_instead, sorted(names))}"
+    elif deprecated.use_instead not in whole.names:
+        message = (
+            f"there is no tool `{deprecated.use_instead}`; {did_you_mean(deprecated.use_instead, sorted(whole.names))}"
+        )
         entry.notes.error(("deprecated", "use_instead"), "catalogue", message)
 
 

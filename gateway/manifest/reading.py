@@ -120,7 +120,7 @@ def _complaint(file: str, document: Document, detail: ErrorDetails) -> Complaint
 
 def _mend(detail: ErrorDetails) -> str:
     kind, value, facts = detail["type"], detail["input"], detail.get("ctx", {})
-    if kind == "string_type" and isinstance(value, dict) and set(value.values()) == {None}:
+    if kind == "string_type" and isinstance(value, dict) and value and all(member is None for member in value.values()):
         return "an unquoted brace is a YAML map; quote the text"
     if kind == "string_type" and isinstance(value, int | float | bool):
         return f"this is read as {'true/false' if isinstance(value, bool) else 'a number'}; quote it"

@@ -6,6 +6,8 @@ running uses plain maps, with null for what was not given.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 from cel_expr_python import cel
@@ -29,6 +31,7 @@ _NULLABLE: Final[Mapping[NameType, Any]] = {
 }
 _ERROR: Final = re.compile(r"^(?:.*?)ERROR: <input>:(\d+):(\d+): (.*)$", re.MULTILINE)
 _HAS: Final = re.compile(r"\bhas\s*\(")
+_REMEMBERED: Final = 4096
 _PLAIN: Final = (str, int, float, bool, type(None), list, dict)
 
 
@@ -61,25 +64,37 @@ class CelExpression:
 
 
 class CelEngine:
-    """The expression engine of the gateway."""
+    """The expression engine of the gateway. Equal expressions are compiled once, so that a reload costs little."""
+
+    def __init__(self) -> None:
+        self._compiled = lru_cache(maxsize=_REMEMBERED)(_compile)
 
     def compile(
         self, source: str, names: Mapping[str, Name], *, boolean: bool
     ) -> Expression | tuple[CompileError, ...]:
         """Compile; see `gateway.manifest.ports`."""
-        if any("." in name for name in names) and (found := _HAS.search(source)) is not None:
-            line = source.count("\n", 0, found.start()) + 1
-            column = found.start() - (source.rfind("\n", 0, found.start()) + 1) + 1
-            return (CompileError(message="has() is not needed: write `args.x != null`", line=line, column=column),)
-        typed = {name: (_NULLABLE if it.optional else _EXACT)[it.type] for name, it in names.items()}
-        try:
-            checked = cel.NewEnv(variables=typed).compile(source)
-        except RuntimeError as error:
-            return _errors(str(error))
-        if boolean and checked.return_type() not in (cel.Type.BOOL, _DYN):
-            return (CompileError(message=f"this is {checked.return_type().name()}, and must be true or false"),)
-        program = cel.NewEnv(variables=_running(names)).compile(source)
-        return CelExpression(program, source, absent=_absent(names), boolean=boolean)
+        return self._compiled(source, tuple(sorted(names.items(), key=itemgetter(0))), boolean)
+
+
+def _compile(
+    source: str,
+    declared: tuple[tuple[str, Name], ...],
+    boolean: bool,  # noqa: FBT001 - arguments of a cache are positional
+) -> Expression | tuple[CompileError, ...]:
+    names = dict(declared)
+    if any("." in name for name in names) and (found := _HAS.search(source)) is not None:
+        line = source.count("\n", 0, found.start()) + 1
+        column = found.start() - (source.rfind("\n", 0, found.start()) + 1) + 1
+        return (CompileError(message="has() is not needed: write `args.x != null`", line=line, column=column),)
+    typed = {name: (_NULLABLE if it.optional else _EXACT)[it.type] for name, it in names.items()}
+    try:
+        checked = cel.NewEnv(variables=typed).compile(source)
+    except RuntimeError as error:
+        return _errors(str(error))
+    if boolean and checked.return_type() not in (cel.Type.BOOL, _DYN):
+        return (CompileError(message=f"this is {checked.return_type().name()}, and must be true or false"),)
+    program = cel.NewEnv(variables=_running(names)).compile(source)
+    return CelExpression(program, source, absent=_absent(names), boolean=boolean)
 
 
 def _running(names: Mapping[str, Name]) -> dict[str, Any]:

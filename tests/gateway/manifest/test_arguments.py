@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.manifest.arguments import ArgumentFault, ArgumentsSchema, FaultKind
@@ -98,6 +98,7 @@ def test_certain_names_are_required_or_have_a_default() -> None:
     assert ARGUMENTS.names == ("order", "tags", "where", "size", "way")
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["order", "tags", "where", "size", "x"]), st.recursive(
     st.none() | st.integers(-9, 9) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["city", "zone"]), inner), max_leaves=5)))  # fmt: skip

@@ -1,9 +1,12 @@
 """All files or none, and one immutable value."""
 
+import copy
 import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gateway.manifest.catalog import Catalogue, load, load_pinned
 from gateway.manifest.complaint import Severity
@@ -100,3 +103,31 @@ def test_a_tool_may_come_and_go() -> None:
 def test_an_empty_catalogue_is_one() -> None:
     """No files, no tools."""
     assert load([], OPERATOR).catalogue == Catalogue.of([])
+
+
+ODD: list[Any] = [
+    None, True, -1, 1.5, "", "{", "{args.x}", [], {}, [None], {"a": None}, "all", {"$ref": "#"}, {"x-normalise": ["trim"]},
+    {"properties": 5}, {"items": 5}, {"required": 5}, "\x00", [[["x"]]], {"b": [1]},
+]  # fmt: skip
+
+
+def paths(value: Any, prefix: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [prefix, *(path for name, member in members for path in paths(member, (*prefix, name)))]
+
+
+@settings(deadline=None)
+@given(st.sampled_from([READ, KEYED, PLAIN]), st.data())
+def test_whatever_stands_in_a_manifest_is_a_complaint_at_a_place(base: dict[str, Any], data: st.DataObject) -> None:
+    """No value in any field escapes the loader as an exception."""
+    manifest = changed(base)
+    for _ in range(data.draw(st.integers(1, 3))):
+        *parents, last = data.draw(st.sampled_from([path for path in paths(manifest) if path]))
+        at: Any = manifest
+        for part in parents:
+            at = at[part]
+        at[last] = copy.deepcopy(data.draw(st.sampled_from(ODD)))
+    result = load(files(manifest, READ), OPERATOR)
+
+    assert all(complaint.message and complaint.line >= 1 and complaint.column >= 1 for complaint in result.complaints)
+    assert (result.catalogue is None) == any(it.severity is Severity.ERROR for it in result.complaints)

@@ -1,7 +1,7 @@
 """Normalisers are idempotent, alone and in sequence."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.manifest.normalisers import NORMALISERS, normalise
@@ -22,6 +22,7 @@ def test_each_normaliser_does_what_its_name_says(name: str, text: str, expected:
     assert normalise(text, (name,)) == expected
 
 
+@settings(deadline=None)
 @given(st.text(), st.lists(st.sampled_from(sorted(NORMALISERS)), min_size=1, max_size=5, unique=True))
 def test_twice_is_once(text: str, names: list[str]) -> None:
     """A normalised text is its own normal form, in any order of normalisers; `upper` with `lower` never loads."""

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.manifest.placeholders import CallValues, RenderError, TemplateError, parse
@@ -71,6 +71,7 @@ def test_a_segment_that_climbs_only_as_a_whole_is_refused() -> None:
         rendered("https://x/%2E{args.a}", a=".")
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_no_value_changes_the_shape_of_the_target(segment: str, parameter: str) -> None:
     """Whatever the values, the target has the template's segments and parameters, and gives the values back."""

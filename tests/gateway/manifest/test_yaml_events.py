@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.manifest.yaml_events import MAX_CHARACTERS, MAX_NODES, Place, YamlError, parse
@@ -138,12 +138,14 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_whatever_json_writes_is_read_back(value: object) -> None:
     """ASCII JSON of any value parses to that value: numbers, escapes, pairs, nesting."""
     assert parse(json.dumps(value)).value == value
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60) | st.binary(max_size=60))
 def test_any_text_is_parsed_or_refused(source: str | bytes) -> None:
     """No input escapes as another exception."""
