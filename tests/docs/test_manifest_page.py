@@ -19,6 +19,7 @@ ROW = re.compile(r"^\| `([a-z_.]+)` \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
 
 
 def fields(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
+    """Path -> default of every field below a section."""
     found: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         path = prefix + (field.alias or name)
@@ -29,6 +30,7 @@ def fields(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
 
 
 def shown(default: Any) -> str:
+    """A default as the page writes it."""
     if default is PydanticUndefined:
         return "required"
     if default is None or default in ([], {}):

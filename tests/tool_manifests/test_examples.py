@@ -27,6 +27,7 @@ REFUND: dict[str, Any] = {
 
 
 def tool(name: str) -> Tool:
+    """One of the example tools."""
     assert LOADED.catalogue is not None, LOADED.complaints
     return LOADED.catalogue.tools[name]
 

@@ -19,15 +19,18 @@ VALUES = CallValues(args={"order": "A", "amount": 1}, key="k")
 
 
 def rendered(tool: Tool) -> RenderedRequest:
+    """The request that the tool sends."""
     return tool.backend.request.render(VALUES)
 
 
 def key_of(tool: Tool) -> policies.DownstreamKey:
+    """The downstream key of a tool that has one."""
     assert tool.downstream_key is not None
     return tool.downstream_key
 
 
 def matched(tool: Tool, item: dict[str, Any], **values: Any) -> Any:
+    """What `match` says about a candidate."""
     assert tool.reconcile.lookup is not None
     return tool.reconcile.lookup.match.evaluate({"item": item, "args": {}, "key": "k", "baseline": [], **values})
 
@@ -129,6 +132,7 @@ BESIDE: dict[str, dict[str, Any]] = {
 
 
 def leaves(model: type[BaseModel], prefix: str = "") -> list[str]:
+    """The path of every field below a section."""
     found = []
     for name, field in model.model_fields.items():
         path = prefix + (field.alias or name)

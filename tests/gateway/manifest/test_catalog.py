@@ -14,6 +14,7 @@ from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, changed,
 
 
 def files(*manifests: dict[str, Any]) -> list[tuple[str, str]]:
+    """Manifests as named files."""
     return [(f"{index}.yaml", json.dumps(manifest)) for index, manifest in enumerate(manifests)]
 
 
@@ -112,6 +113,7 @@ ODD: list[Any] = [
 
 
 def paths(value: Any, prefix: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of every value in a value."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [prefix, *(path for name, member in members for path in paths(member, (*prefix, name)))]
 

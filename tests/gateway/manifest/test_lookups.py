@@ -13,6 +13,7 @@ LOOKUP = "reconcile.lookup"
 
 
 def found(changes: dict[str, Any]) -> list[tuple[str, str]]:
+    """Rule and message of every error."""
     return [(it.rule, it.message) for it in complaints(KEYED, changes) if it.severity == "error"]
 
 

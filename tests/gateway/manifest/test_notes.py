@@ -7,6 +7,7 @@ from gateway.manifest.yaml_events import parse
 
 
 def places(text: str, line: int, column: int) -> tuple[int, int]:
+    """Where a place in the text at `a` is in the file."""
     notes = Notes("it.yaml", text, parse(text))
     notes.expression(("a",), [CompileError(message="x", line=line, column=column)])
     (complaint,) = notes.complaints

@@ -11,6 +11,7 @@ from tests.gateway.manifest.sample import KEYED, READ, REMOVED, changed
 
 
 def said(base: dict[str, Any], changes: dict[str, Any]) -> list[tuple[str, str]]:
+    """Rule and message of every complaint."""
     reading = read("it.yaml", json.dumps(changed(base, changes)))
     assert all(complaint.severity is Severity.ERROR for complaint in reading.complaints)
     return [(complaint.rule, complaint.message) for complaint in reading.complaints]

@@ -14,6 +14,7 @@ HTTP = "backend.http"
 
 
 def body_of(changes: dict[str, Any], **args: Any) -> bytes:
+    """The body that a changed manifest sends."""
     return compiled(KEYED, changes).backend.request.render(CallValues(args={"order": "A", **args}, key="k")).body
 
 

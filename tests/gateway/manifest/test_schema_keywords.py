@@ -8,6 +8,7 @@ from gateway.manifest.schema_keywords import faults
 
 
 def about(properties: dict[str, Any], **root: Any) -> dict[str, Any]:
+    """A schema of an object with these properties."""
     return {"type": "object", "properties": properties, **root}
 
 

@@ -15,6 +15,7 @@ OPERATION_KEY = "pL3X9dYk0aHcE-3oJmW_8sVtq2RzUu7bQfN1gIx6Z4w"
 
 
 def request(key: DownstreamKey | None = None, body: Any = None, **parts: Any) -> RequestTemplate:
+    """A request to one fixed address."""
     return RequestTemplate(
         method="POST",
         url=UrlTemplate.build(parse("https://pay.example/x")),

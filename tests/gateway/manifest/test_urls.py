@@ -12,6 +12,7 @@ from gateway.manifest.urls import QueryTemplate, UrlTemplate
 
 
 def rendered(template: str, **args: Any) -> str:
+    """The target of a URL template for these arguments."""
     return UrlTemplate.build(parse(template)).render(CallValues(args=args, key="k"), ())
 
 

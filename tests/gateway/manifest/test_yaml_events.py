@@ -10,6 +10,7 @@ from gateway.manifest.yaml_events import MAX_CHARACTERS, MAX_NODES, Place, YamlE
 
 
 def refusal(source: str | bytes) -> YamlError:
+    """The error of a source that must not parse."""
     with pytest.raises(YamlError) as caught:
         parse(source)
     return caught.value

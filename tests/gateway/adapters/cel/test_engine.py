@@ -19,12 +19,14 @@ VALUES: dict[str, Any] = {"args": {"n": 5, "f": 1.5}, "item": {"id": "a"}, "key"
 
 
 def compiled(source: str, *, boolean: bool = True) -> Expression:
+    """The expression; a mistake in it fails the test."""
     result = CelEngine().compile(source, NAMES, boolean=boolean)
     assert not isinstance(result, tuple), result
     return result
 
 
 def refused(source: str, *, boolean: bool = True) -> tuple[CompileError, ...]:
+    """The mistakes of a source that must not compile."""
     result = CelEngine().compile(source, NAMES, boolean=boolean)
     assert isinstance(result, tuple)
     return result

@@ -11,6 +11,7 @@ ENGINE = OPERATOR.engine
 
 
 def write(directory: Path, **manifests: object) -> None:
+    """One file a manifest."""
     for name, manifest in manifests.items():
         (directory / f"{name}.yaml").write_text(json.dumps(manifest), encoding="utf-8")
 
