@@ -2,6 +2,7 @@
 
 import functools
 import secrets
+from collections.abc import Sequence
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,22 +17,23 @@ from gateway.fronts.http.answers import Refusal, envelope_response, json_respons
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError
 from gateway.fronts.http.calls import CallEndpoint, CallRoute
 from gateway.fronts.http.catalogue import Catalogue
-from gateway.fronts.http.edge import Bounds, Edge, request_ids
+from gateway.fronts.http.edge import CALLS_ROUTE, Bounds, Edge, Unwatched, request_ids
 from gateway.fronts.http.gate import authenticated, meta_of
 from gateway.fronts.http.health import Health
 from gateway.fronts.http.openapi import document
-from gateway.fronts.http.ports import Authenticator, Core
+from gateway.fronts.http.ports import Authenticator, Core, Requests
 from gateway.fronts.http.records import Records
 from gateway.settings import Settings
 
 
-def build(core: Core, authenticator: Authenticator, settings: Settings) -> ASGIApp:
-    """The ASGI application. Its lifespan starts and stops the core."""
+def build(core: Core, authenticator: Authenticator, settings: Settings, requests: Requests | None = None) -> ASGIApp:
+    """The ASGI application. Its lifespan starts and stops the core; `requests` is telemetry's view of HTTP."""
     limits = BodyLimits(max_bytes=settings.request_bytes, timeout_s=settings.body_timeout_s)
     calls = CallEndpoint(core.call, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME)
     prepare = CallEndpoint(core.prepare, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR)
+    routes = _routes(core, authenticator, limits, calls, prepare)
     starlette = Starlette(
-        routes=_routes(core, authenticator, limits, calls, prepare),
+        routes=routes,
         exception_handlers={
             Refusal: _refused,
             HTTPException: _no_route,
@@ -49,9 +51,16 @@ def build(core: Core, authenticator: Authenticator, settings: Settings) -> ASGIA
             hosts=frozenset(host.lower().encode() for host in settings.allowed_hosts),
         ),
         request_ids(f"req_{secrets.token_hex(5)}"),
+        template_of=functools.partial(_template_of, routes),
+        requests=requests or Unwatched(),
         start=core.start,
         stop=core.stop,
     )
+
+
+def _template_of(routes: Sequence[Route], path: str) -> str | None:
+    """The template of the route that a path belongs to, whatever its method."""
+    return next((route.path for route in routes if route.path_regex.match(path)), None)
 
 
 def _routes(
@@ -60,7 +69,7 @@ def _routes(
     catalogue, records, health = Catalogue(core), Records(core, limits), Health(core)
     door = functools.partial(authenticated, authenticator)
     return [
-        Route("/v1/tools/{tool}/calls", CallRoute(calls), methods=["POST"]),
+        Route(CALLS_ROUTE, CallRoute(calls), methods=["POST"]),
         Route("/v1/tools/{tool}/prepare", CallRoute(prepare), methods=["POST"]),
         Route("/v1/tools", door(catalogue.every_tool), methods=["GET"]),
         Route("/v1/tools/{tool}", door(catalogue.one_tool), methods=["GET"]),

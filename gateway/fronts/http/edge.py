@@ -5,6 +5,7 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -12,9 +13,15 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
 from gateway.fronts.http.answers import Refusal, answer_of, send_answer
 from gateway.fronts.http.calls import CallEndpoint
-from gateway.fronts.http.head import Exchange, read_head
+from gateway.fronts.http.head import Exchange, read_head, trace_context
+from gateway.fronts.http.ports import Requests
+from gateway.stages.monitor.ports import RequestTrace
 
 logger = logging.getLogger("oncegate.http")
+
+CALLS_ROUTE: Final = "/v1/tools/{tool}/calls"
+# No answer was sent: nginx's number for it, since HTTP has none.
+_CLIENT_CLOSED: Final = 499
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +40,7 @@ def request_ids(prefix: str) -> Iterator[str]:
 class Edge:
     """`router` serves every route; `calls` is its busiest one, reached without walking the others.
 
-    `start` and `stop` bracket the application's life.
+    `template_of` names the route of a path; `requests` watches; `start` and `stop` bracket the application's life.
     """
 
     def __init__(
@@ -43,6 +50,8 @@ class Edge:
         bounds: Bounds,
         ids: Iterator[str],
         *,
+        template_of: Callable[[str], str | None],
+        requests: Requests,
         start: Callable[[], Awaitable[None]],
         stop: Callable[[], Awaitable[None]],
     ) -> None:
@@ -50,6 +59,8 @@ class Edge:
         self._calls = calls
         self._bounds = bounds
         self._ids = ids
+        self._template_of = template_of
+        self._requests = requests
         self._start = start
         self._stop = stop
 
@@ -64,9 +75,14 @@ class Edge:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
         sender = _Sender(send)
+        trace: RequestTrace | None = None
         try:
             exchange.head = read_head(scope["headers"], max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
             tool = _tool_called(scope)
+            route = CALLS_ROUTE if tool is not None else self._template_of(scope["path"])
+            parent, state = trace_context(exchange.head)
+            trace = self._requests.request_started(scope["method"], route, traceparent=parent, tracestate=state)
+            exchange.trace = trace.traceparent, trace.tracestate
             if tool is None:
                 scope["oncegate"] = exchange
                 await self._router(scope, receive, sender)
@@ -74,12 +90,15 @@ class Edge:
                 await self._calls.answer(exchange, tool, receive, sender)
         except Refusal as refusal:
             envelope = refusal.envelope(exchange.meta(asyncio.get_running_loop().time()))
-            await send_answer(send, answer_of(envelope, refusal.headers))
+            await send_answer(sender, answer_of(envelope, refusal.headers))
         except Exception:
             logger.exception("a request failed in the front", extra={"request_id": exchange.request_id})
-            if not sender.started:
+            if not sender.status:
                 meta = exchange.meta(asyncio.get_running_loop().time())
-                await send_answer(send, answer_of(fail(ErrorCode.GATEWAY_ERROR, meta)))
+                await send_answer(sender, answer_of(fail(ErrorCode.GATEWAY_ERROR, meta)))
+        finally:
+            if trace is not None:
+                trace.ended(sender.status or _CLIENT_CLOSED)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -101,17 +120,36 @@ class Edge:
 
 
 class _Sender:
-    """Passes messages on and remembers whether an answer has begun."""
+    """Passes messages on and remembers the status; 0 until an answer has begun."""
 
-    __slots__ = ("_send", "started")
+    __slots__ = ("_send", "status")
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self.started = False
+        self.status = 0
 
     async def __call__(self, message: Message) -> None:
-        self.started = True
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
         await self._send(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatched:
+    """`Requests` without telemetry: what came in is what the call's span sees."""
+
+    traceparent: str | None = None
+    tracestate: str | None = None
+
+    def request_started(
+        self, method: str, route: str | None, *, traceparent: str | None = None, tracestate: str | None = None
+    ) -> "Unwatched":
+        """Nobody watches."""
+        del method, route
+        return Unwatched(traceparent, tracestate)
+
+    def ended(self, status: int) -> None:
+        """Nobody watched."""
 
 
 def _tool_called(scope: Scope) -> str | None:

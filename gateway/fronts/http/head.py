@@ -1,7 +1,7 @@
 """The head of a request, read once: bounded, and each header that means something to us at most once."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +30,11 @@ _ONCE: Final = frozenset(
 _HOST: Final = re.compile(rb"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 # RFC 9112: each line also costs a colon, a space and the line's end.
 _LINE_OVERHEAD: Final = 4
+_TRACEPARENT: Final = re.compile(
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.ASCII
+)
+_TRACEPARENT_LENGTH: Final = 55
+_MAX_STATE: Final = 512
 _SCHEME: Final = b"bearer "
 _MAX_TOKEN: Final = 4096
 
@@ -41,11 +46,13 @@ class Exchange:
     Attributes:
         started: when its head was complete, on the event loop's clock.
         head: our headers by lower-case name.
+        trace: `traceparent` and `tracestate` as the call's span is to see them.
     """
 
     request_id: str
     started: float
     head: dict[bytes, bytes]
+    trace: tuple[str | None, str | None] = (None, None)
 
     def meta(self, now: float, tool: str | None = None) -> Meta:
         """The meta of an envelope that the front writes itself."""
@@ -110,6 +117,18 @@ def require_json(head: dict[bytes, bytes]) -> None:
             ErrorCode.UNSUPPORTED_MEDIA_TYPE,
             "Nothing was executed: a compressed body is not read. Send the body without Content-Encoding.",
         )
+
+
+def trace_context(head: Mapping[bytes, bytes]) -> tuple[str | None, str | None]:
+    """W3C trace context. A malformed one is as good as none, says the recommendation."""
+    raw = head.get(b"traceparent")
+    if raw is None:
+        return None, None
+    parent = raw.decode("latin-1").strip()
+    if not _TRACEPARENT.fullmatch(parent) or (parent.startswith("00-") and len(parent) != _TRACEPARENT_LENGTH):
+        return None, None
+    state = head.get(b"tracestate", b"").decode("latin-1").strip()
+    return parent, state if 0 < len(state) <= _MAX_STATE and state.isascii() and state.isprintable() else None
 
 
 def _unusable(name: bytes, why: str) -> Refusal:

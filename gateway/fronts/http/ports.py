@@ -13,6 +13,7 @@ from gateway.contract.requests import (
     SettleRequest,
     ToolSummary,
 )
+from gateway.stages.monitor.ports import RequestTrace
 
 
 class Core(Protocol):
@@ -88,6 +89,16 @@ class Core(Protocol):
 
     async def stop(self) -> None:
         """Wait for writes that still listen, each up to its own remaining timeout; make rows durable; let go."""
+        ...
+
+
+class Requests(Protocol):
+    """Telemetry's view of HTTP itself."""
+
+    def request_started(
+        self, method: str, route: str | None, *, traceparent: str | None = None, tracestate: str | None = None
+    ) -> RequestTrace:
+        """A request was routed; `route` is the template that matched, None for none."""
         ...
 
 

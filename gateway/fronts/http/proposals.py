@@ -9,22 +9,17 @@ from gateway.contract.call import Expect, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
 from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.head import Exchange
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
 CALL_FIELDS: Final = ("arguments", "run", "approval_id", "expect", "repeat_of")
 _RUN_FIELDS: Final = ("id", "step", "tokens")
 _EXPECT_FIELDS: Final = ("operation_key", "action_hash")
-_TRACEPARENT: Final = re.compile(
-    r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.ASCII
-)
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _MAX_DIGITS: Final = 9
-_MAX_STATE: Final = 512
 
 
-def parse_call(
-    tool: str, document: Mapping[str, Any], head: Mapping[bytes, bytes], *, request_id: str, body_bytes: int
-) -> ToolCall:
+def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange, *, body_bytes: int) -> ToolCall:
     """The call that a body and its headers propose.
 
     Raises:
@@ -36,12 +31,12 @@ def parse_call(
     arguments = document.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         raise _misshapen("arguments must be an object")
+    head = exchange.head
     run = _section(document, "run", _RUN_FIELDS)
-    trace = _trace(head)
     return ToolCall(
         tool=tool,
         arguments=arguments or {},
-        request_id=request_id,
+        request_id=exchange.request_id,
         run_id=_run_id(run, head),
         step=_count(run, "step"),
         tokens=_count(run, "tokens"),
@@ -49,8 +44,8 @@ def parse_call(
         attempt=_whole_number(head, b"idempotency-attempt", "Idempotency-Attempt") or 1,
         store_epoch=_visible(head, b"oncegate-store-epoch", "Oncegate-Store-Epoch"),
         deadline_ms=_whole_number(head, b"x-request-timeout-ms", "X-Request-Timeout-Ms"),
-        traceparent=trace[0],
-        tracestate=trace[1],
+        traceparent=exchange.trace[0],
+        tracestate=exchange.trace[1],
         expect=_expect(document),
         repeat_of=text(document, "repeat_of", "repeat_of"),
         approval_id=text(document, "approval_id", "approval_id"),
@@ -155,18 +150,6 @@ def _visible(head: Mapping[bytes, bytes], name: bytes, written: str) -> str | No
     if not _VISIBLE.fullmatch(value):
         raise _bad_header(written, "must be 1 to 255 visible ASCII characters")
     return value
-
-
-def _trace(head: Mapping[bytes, bytes]) -> tuple[str | None, str | None]:
-    """W3C trace context. A malformed one is as good as none, says the recommendation."""
-    raw = head.get(b"traceparent")
-    if raw is None:
-        return None, None
-    parent = raw.decode("latin-1").strip()
-    if not _TRACEPARENT.fullmatch(parent) or (parent.startswith("00-") and len(parent) != 55):
-        return None, None
-    state = head.get(b"tracestate", b"").decode("latin-1").strip()
-    return parent, state if 0 < len(state) <= _MAX_STATE and state.isascii() and state.isprintable() else None
 
 
 def _misshapen(what: str) -> Refusal:

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 
 from gateway.fronts.http.build import build
+from gateway.fronts.http.ports import Requests
 from gateway.fronts.http.server import Server, bind
 from gateway.settings import Settings
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore, Keys
@@ -52,14 +53,16 @@ async def read_answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]
 
 
 @contextlib.asynccontextmanager
-async def serving(core: FakeCore | None = None, **settings: Any) -> AsyncIterator[Served]:
+async def serving(
+    core: FakeCore | None = None, requests: Requests | None = None, **settings: Any
+) -> AsyncIterator[Served]:
     """The front on a free port, until the block ends."""
     core = core or FakeCore()
     chosen = Settings(port=0, **settings)
     listening = bind(chosen)
     port = listening.getsockname()[1]
     ready = asyncio.Event()
-    server = Server(build(core, Keys(), chosen), core, chosen, announce=lambda _host, _port: ready.set())
+    server = Server(build(core, Keys(), chosen, requests), core, chosen, announce=lambda _host, _port: ready.set())
     task = asyncio.create_task(server.serve([listening]))
     await asyncio.wait_for(ready.wait(), 10)
     try:

@@ -1,5 +1,7 @@
 """The edge: what no route ever sees, and what no failure escapes from."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from gateway.contract.envelope import parse_envelope
@@ -143,3 +145,37 @@ def test_ids_of_two_processes_differ() -> None:
     first, second = request_ids("req_a"), request_ids("req_b")
 
     assert [next(first), next(first), next(second)] == ["req_a00000001", "req_a00000002", "req_b00000001"]
+
+
+async def test_telemetry_sees_routes_and_statuses() -> None:
+    """Each routed request is one observation: method, template of the route, status; its trace context is the call's."""
+    seen: list[tuple[str, str | None, int]] = []
+
+    @dataclass
+    class Trace:
+        method: str
+        route: str | None
+        traceparent: str | None = "of-the-span"
+        tracestate: str | None = None
+
+        def ended(self, status: int) -> None:
+            seen.append((self.method, self.route, status))
+
+    class Watching:
+        def request_started(self, method: str, route: str | None, **_: str | None) -> Trace:
+            return Trace(method, route)
+
+    async with serving(requests=Watching()) as served:
+        await served.client.post("/v1/tools/t/calls", json={})
+        await served.client.get("/v1/operations/01JXX")
+        await served.client.delete("/v1/tools")
+        await served.client.get("/nowhere")
+        call, _ = served.core.asked[0]
+
+    assert call.traceparent == "of-the-span"
+    assert seen == [
+        ("POST", "/v1/tools/{tool}/calls", 200),
+        ("GET", "/v1/operations/{operation_id}", 404),
+        ("DELETE", "/v1/tools", 405),
+        ("GET", None, 404),
+    ]

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.contract.codes import ErrorCode
 from gateway.fronts.http.answers import Refusal
-from gateway.fronts.http.head import Exchange, bearer_token, read_head, require_json
+from gateway.fronts.http.head import Exchange, bearer_token, read_head, require_json, trace_context
 
 HOST = (b"host", b"gateway")
 ANY: frozenset[bytes] = frozenset()
@@ -56,3 +56,30 @@ def test_an_exchange_times_itself() -> None:
     meta = Exchange("r", 10.0, {}).meta(10.25, "t")
 
     assert (meta.request_id, meta.tool, meta.elapsed_ms) == ("r", "t", 250)
+
+
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [
+        (b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", True),
+        (b"01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", True),
+        (b"ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", False),
+        (b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", False),
+        (b"00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", False),
+        (b"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", False),
+        (b"nonsense", False),
+    ],
+)
+def test_trace_context_is_kept_only_when_it_parses(header: bytes, kept: bool) -> None:  # noqa: FBT001 - a table's column
+    """W3C trace context, section 3.2."""
+    parent, state = trace_context({b"traceparent": header, b"tracestate": b"a=b"})
+
+    assert (parent is not None) is kept
+    assert (state is not None) is kept
+
+
+def test_an_oversized_trace_state_is_dropped_alone() -> None:
+    """Tracestate over 512 characters is left out; its parent stays."""
+    parent = b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    assert trace_context({b"traceparent": parent, b"tracestate": b"a" * 513}) == (parent.decode(), None)

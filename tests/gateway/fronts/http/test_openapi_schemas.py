@@ -11,6 +11,7 @@ from gateway.contract.envelope import Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow
 from gateway.contract.requests import BreakerView, Readiness
 from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.head import Exchange
 from gateway.fronts.http.openapi_schemas import schemas
 from gateway.fronts.http.proposals import parse_call
 from tests.gateway.fronts.http.fake_core import REFUND
@@ -67,7 +68,7 @@ def test_every_member_is_documented(name: str, written: set[str]) -> None:
 def test_the_schema_and_the_parser_agree(body: dict[str, Any]) -> None:
     """What the document says of a call's body is what the front does with it."""
     try:
-        parse_call("t", body, {}, request_id="r", body_bytes=0)
+        parse_call("t", body, Exchange("r", 0.0, {}), body_bytes=0)
     except Refusal:
         taken = False
     else:

@@ -6,12 +6,13 @@ import pytest
 
 from gateway.contract.codes import ErrorCode
 from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.head import Exchange
 from gateway.fronts.http.proposals import parse_call
 
 
 def parse(document: dict[str, Any], head: dict[bytes, bytes] | None = None) -> Any:
     """The call of a body and headers."""
-    return parse_call("t", document, head or {}, request_id="r", body_bytes=2)
+    return parse_call("t", document, Exchange("r", 0.0, head or {}, ("p", "s")), body_bytes=2)
 
 
 def test_an_empty_body_is_a_call_without_arguments() -> None:
@@ -35,7 +36,7 @@ def test_half_an_expectation_is_one() -> None:
 def test_what_cannot_be_a_name_is_no_tool(name: str) -> None:
     """Names are 1 to 128 of letters, digits, `_`, `.` and `-`."""
     with pytest.raises(Refusal) as refused:
-        parse_call(name, {}, {}, request_id="r", body_bytes=2)
+        parse_call(name, {}, Exchange("r", 0.0, {}), body_bytes=2)
 
     assert refused.value.code is ErrorCode.UNKNOWN_TOOL
 
@@ -47,34 +48,6 @@ def test_a_misspelt_member_is_told_with_the_one_that_was_meant() -> None:
 
     assert "Did you mean arguments?" in str(refused.value.message)
     assert refused.value.details["unknown"] == ["argument"]
-
-
-@pytest.mark.parametrize(
-    ("header", "kept"),
-    [
-        (b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", True),
-        (b"01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", True),
-        (b"ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", False),
-        (b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", False),
-        (b"00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", False),
-        (b"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", False),
-        (b"nonsense", False),
-    ],
-)
-def test_trace_context_is_kept_only_when_it_parses(header: bytes, kept: bool) -> None:  # noqa: FBT001 - a table's column
-    """W3C trace context, section 3.2."""
-    call = parse({}, {b"traceparent": header, b"tracestate": b"a=b"})
-
-    assert (call.traceparent is not None) is kept
-    assert (call.tracestate is not None) is kept
-
-
-def test_an_oversized_trace_state_is_dropped_alone() -> None:
-    """Tracestate over 512 characters is left out; its parent stays."""
-    parent = b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-    call = parse({}, {b"traceparent": parent, b"tracestate": b"a" * 513})
-
-    assert (call.traceparent, call.tracestate) == (parent.decode(), None)
 
 
 @pytest.mark.parametrize("raw", [b"refund-1", b'"refund-1"', b" refund-1 "])
@@ -93,3 +66,8 @@ def test_the_same_run_may_be_named_twice() -> None:
 def test_an_approval_is_passed_on() -> None:
     """`approval_id` reaches the core, which knows what it is worth."""
     assert parse({"approval_id": "A1"}).approval_id == "A1"
+
+
+def test_the_trace_is_the_exchanges() -> None:
+    """What telemetry made of the inbound context is what the call carries."""
+    assert (parse({}).traceparent, parse({}).tracestate) == ("p", "s")
