@@ -66,8 +66,8 @@ class ProviderProcess:
                         return
 
     async def refunds(self, subject: str) -> list[str]:
-        """The references of one order's effects, oldest first."""
-        report = (await self._http.get("/_ledger", params={"subject": subject})).json()
+        """The references of one order's effects, oldest first, when no request for it can have one any more."""
+        report = (await self._http.get("/_ledger", params={"subject": subject, "quiet": subject})).json()
         return [effect["reference"] for effect in report["effects"]]
 
     async def effects(self, subject: str | None = None) -> int:

@@ -7,7 +7,7 @@
 import asyncio
 import hashlib
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +48,7 @@ class Routes:
         self._honours_keys = honours_keys
         self._has_lookup = has_lookup
         self._running: set[str] = set()
+        self._under_way: Counter[str] = Counter()
 
     async def carry_out(self, request: Request) -> Outcome:
         """Do what a request asks for, as scripted."""
@@ -73,9 +74,18 @@ class Routes:
                 events = await self._events.after(int(request.query.get("after", "0")), timeout_s=wait_s)
                 return Outcome(reply=Reply(status=200, body={"events": events}))
             case "GET", "/_ledger":
+                if "quiet" in request.query:
+                    await self._quiet(subject_of(request.query["quiet"]))
                 return Outcome(reply=Reply(status=200, body=self._ledger.report(request.query.get("subject"))))
             case _:
                 return Outcome(reply=Reply(status=404, body={"error": "no such endpoint"}))
+
+    async def _quiet(self, subject: str) -> None:
+        """Wait until no request of a subject can have an effect any more."""
+        seen = 0
+        while self._under_way[subject]:
+            events = await self._events.after(seen)
+            seen = events[-1]["number"] if events else seen
 
     def _control(self, order: dict[str, Any]) -> Outcome:
         ok = Reply(status=200, body={"ok": True})
@@ -137,10 +147,19 @@ class Routes:
             return Outcome(reply=Reply(status=200, body={"passages": passages}), subject="policies")
         subject, work = self._work(request.path, body)
         behaviour = self._scripts.take("POST", subject)
+        self._under_way[subject] += 1
         self._note(request, subject)
-        reply = await self._once(request, subject, behaviour, work)
+        try:
+            reply = await self._once(request, subject, behaviour, work)
+        finally:
+            self._over(subject)
         await self._pause(behaviour, subject, Hold.ANSWER, behaviour.after_s)
         return Outcome(reply=reply, subject=subject, behaviour=behaviour)
+
+    def _over(self, subject: str) -> None:
+        """One request can have no further effect."""
+        self._under_way[subject] -= 1
+        self._events.add("over", subject=subject, under_way=self._under_way[subject])
 
     def _work(self, path: str, body: dict[str, Any]) -> tuple[str, Work]:
         if found := REFUNDS.fullmatch(path):
@@ -187,7 +206,9 @@ class Routes:
         def later() -> None:
             self._act(key, fingerprint, work, subject)
             self._running.discard(key or "")
+            self._over(subject)
 
+        self._under_way[subject] += 1
         asyncio.get_running_loop().call_later(seconds, later)
         return Reply(status=202, body={"status": "pending"})
 

@@ -157,7 +157,7 @@ async def test_delays_lie_before_and_after_the_effect() -> None:
     asked = asyncio.create_task(counter.refund())
     events = await counter.events.after(1)
 
-    assert ([each["event"] for each in events], counter.ledger.count(), asked.done()) == (["effect"], 1, False)
+    assert ([each["event"] for each in events], counter.ledger.count(), asked.done()) == (["effect", "over"], 1, False)
     await counter.ask("POST", "/_control", {"release": "1"})
     assert (await asked).reply.status == 200
 
@@ -171,8 +171,21 @@ async def test_an_effect_can_come_after_the_end() -> None:
     second = await counter.refund(key="k")
 
     assert (first.behaviour.ending, second.reply.status, counter.ledger.count()) == (Ending.STATUS, 409, 0)
-    assert "effect" in [each["event"] for each in await counter.events.after(2)]
+    assert [each["event"] for each in await counter.events.after(4)] == ["effect", "over"]
     assert (await counter.refund(key="k")).reply.headers == (("Idempotent-Replayed", "true"),)
+
+
+async def test_a_count_can_wait_for_what_is_under_way() -> None:
+    """Asked to be quiet about an order, the ledger answers when nothing that arrived for it can act any more."""
+    counter = Counter()
+    await counter.ask("POST", "/_control", {"subject": "1", "next": [{"late_effect_s": 0.02}, {"before_s": 0.02}]})
+    await counter.refund()
+    second = asyncio.create_task(counter.refund())
+    early = await counter.ask("GET", "/_ledger?subject=ORD-1")
+    quiet = await counter.ask("GET", "/_ledger?subject=ORD-1&quiet=ORD-1")
+    await second
+
+    assert (early.reply.body["count"], quiet.reply.body["count"]) == (0, 2)
 
 
 async def test_one_order_is_booked_under_one_name() -> None:
@@ -191,4 +204,8 @@ async def test_the_ledger_can_be_asked_over_the_wire() -> None:
     await counter.refund("2")
 
     assert (await counter.ask("GET", "/_ledger?subject=ORD-1")).reply.body["count"] == 1
-    assert len((await counter.ask("GET", "/_events?after=0")).reply.body["events"]) == 4
+    assert [each["event"] for each in (await counter.ask("GET", "/_events?after=3")).reply.body["events"]] == [
+        "received",
+        "effect",
+        "over",
+    ]
