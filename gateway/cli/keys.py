@@ -1,154 +1,167 @@
 """`oncegate keys`."""
 
+import datetime as dt
 import json
-import os
-import re
-from datetime import UTC, datetime
-from pathlib import Path
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from gateway.adapters.files.keys import KeyFileError, create_key, read_keys, revoke_key
+from gateway.adapters.files.keys import KeyEntry, KeyFileError, create_key, read_keys, revoke_key
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
+from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option, print_json, print_table
-from gateway.settings import Settings, variable_of
-
-_DEFAULT = Settings.model_fields["keys"].default
-_DURATION = re.compile(r"([1-9][0-9]*)([smhd])")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-keys_option = click.option(
-    "--keys",
-    "path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=lambda: Path(os.environ.get(variable_of("keys"), _DEFAULT)),
-    show_default=str(_DEFAULT),
-    help=f"File of key hashes. [env: {variable_of('keys')}]",
-)
+from gateway.settings import DURATION_UNITS
 
 
 @click.group(epilog=EXIT_HELP)
 def command() -> None:
-    """Create, list and revoke API keys. The file keeps hashes; a key is shown once, when it is made."""
+    """Create, list and revoke API keys. The file holds hashes only.
+
+    \b
+    oncegate keys create --subject support-agent --tenant acme --permission refunds:write
+    oncegate keys list
+    oncegate keys revoke 7hq2m4kx9abc
+    """  # noqa: D301 - click's mark for lines that stay lines
 
 
 @command.command(epilog=EXIT_HELP)
-@keys_option
-@click.option("--subject", required=True, help="Who holds the key, within the tenant.")
-@click.option("--tenant", required=True, help="What the holder's operations are kept apart by.")
-@click.option("--permission", "permissions", multiple=True, help="As manifests name it; several times for several.")
+@click.option("--subject", required=True, help="Who holds the key.")
+@click.option("--tenant", required=True, help="Whose operations its calls are; tenants see nothing of one another.")
 @click.option(
-    "--attribute", "attributes", multiple=True, metavar="NAME=VALUE", help="A fact about the holder; JSON or text."
+    "--permission", "permissions", multiple=True, help="What it may do, as manifests ask for it. Several times."
 )
-@click.option("--expires-in", help="How long it is valid, such as 30d or 12h. Without it: for ever.")
+@click.option(
+    "--attribute",
+    "words",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A fact about the holder that rules may use. Numbers, true and false are such; the rest is text. Several times.",
+)
+@click.option("--expires-in", metavar="DURATION", help="How long it is valid, as in 90d.  [default: for ever]")
 @json_option
-def create(  # noqa: PLR0913 - the options of the command
+@setting_options("keys")
+def create(
     *,
-    path: Path,
     subject: str,
     tenant: str,
     permissions: tuple[str, ...],
-    attributes: tuple[str, ...],
+    words: tuple[str, ...],
     expires_in: str | None,
     as_json: bool,
+    **flags: Any,
 ) -> None:
-    """Make a key and print it, this once only. A running gateway takes it on SIGHUP or its reload interval.
+    """Make a key and print it, this once only.
 
     \b
-    oncegate keys create --subject agent --tenant acme --permission refunds:write
-    oncegate keys create --subject lead --tenant acme --attribute max_refund_paise=500000 --json
+    oncegate keys create --subject agent --tenant acme --permission refunds:write --attribute max_refund_paise=200000
     """  # noqa: D301 - click's mark for lines that stay lines
-    now = datetime.now(UTC).timestamp()
-    lifetime_s = None if expires_in is None else _lifetime_s(expires_in)
+    path = load_settings(flags).settings.keys
+    expires_wall = None if expires_in is None else time.time() + _seconds(expires_in)
     try:
         key, entry = create_key(
             path,
             subject=subject,
             tenant=tenant,
             permissions=permissions,
-            attributes=dict(_attribute(text) for text in attributes),
-            expires_wall=None if lifetime_s is None else now + lifetime_s,
+            attributes=parse_attributes(words),
+            expires_wall=expires_wall,
         )
     except (OSError, KeyFileError) as wrong:
-        raise _unusable(path, wrong) from None
+        raise _unusable(wrong) from None
     if as_json:
-        print_json({"key": key, "id": entry.key_id, "subject": subject, "tenant": tenant, "permissions": permissions})
-    else:
-        click.echo(key)
-        click.echo(f"Key {entry.key_id} of {subject} ({tenant}). It is not shown again.", err=True)
+        print_json({"key": key, **_shown(entry)})
+        return
+    click.echo(key)
+    click.echo(
+        f"This is the only time it is shown. {path} has its hash; it is revoked by its id, {entry.key_id}.", err=True
+    )
 
 
 @command.command("list", epilog=EXIT_HELP)
-@keys_option
 @json_option
-def list_keys(*, path: Path, as_json: bool) -> None:
-    """List the keys: never a secret, not even its hash."""
+@setting_options("keys")
+def list_keys(*, as_json: bool, **flags: Any) -> None:
+    """List keys by their ids, oldest first. The keys themselves are nowhere."""
     try:
-        entries = read_keys(path)
-    except FileNotFoundError:
-        entries = ()
+        entries = read_keys(load_settings(flags).settings.keys)
     except (OSError, KeyFileError) as wrong:
-        raise _unusable(path, wrong) from None
-    shown = [
-        {
-            "id": entry.key_id,
-            "subject": entry.subject,
-            "tenant": entry.tenant,
-            "permissions": list(entry.permissions),
-            "attributes": dict(entry.attributes),
-            "created": _date(entry.created_wall),
-            "expires": _date(entry.expires_wall),
-        }
-        for entry in entries
-    ]
+        raise _unusable(wrong) from None
     if as_json:
-        print_json({"keys": shown})
+        print_json({"keys": [_shown(entry) for entry in entries]})
         return
-    columns = ["id", "subject", "tenant", "permissions", "created", "expires"]
-    rows = [[" ".join(it["permissions"]) if name == "permissions" else it[name] for name in columns] for it in shown]
-    print_table([name.upper() for name in columns], rows, "There are no keys. Make one with `oncegate keys create`.")
+    rows = [
+        [it.key_id, it.subject, it.tenant, " ".join(it.permissions), _moment(it.created_wall), _moment(it.expires_wall)]
+        for it in entries
+    ]
+    print_table(["ID", "SUBJECT", "TENANT", "PERMISSIONS", "CREATED", "EXPIRES"], rows, "There are no keys.")
 
 
 @command.command(epilog=EXIT_HELP)
-@keys_option
 @click.argument("key_id")
 @json_option
-def revoke(*, path: Path, key_id: str, as_json: bool) -> None:
-    """Take a key out of the file. A running gateway forgets it on SIGHUP or its reload interval."""
+@setting_options("keys")
+def revoke(*, key_id: str, as_json: bool, **flags: Any) -> None:
+    """Take a key out of the file. A running gateway notices within reload_interval_s, or at once on SIGHUP."""
     try:
-        revoked = revoke_key(path, key_id)
+        revoked = revoke_key(load_settings(flags).settings.keys, key_id)
     except (OSError, KeyFileError) as wrong:
-        raise _unusable(path, wrong) from None
-    if not revoked:
-        raise Failure(f"there is no key {key_id} in {path}; `oncegate keys list` shows the ids.", Exit.NO)
+        raise _unusable(wrong) from None
     if as_json:
-        print_json({"revoked": key_id})
-    else:
-        click.echo(f"Key {key_id} is revoked.")
+        print_json({"id": key_id, "revoked": revoked})
+    elif revoked:
+        click.echo(f"Revoked {key_id}. A running gateway notices within reload_interval_s, or at once on SIGHUP.")
+    if not revoked:
+        raise Failure(f"there is no key with the id {key_id}.", Exit.NO)
 
 
-def _attribute(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise Failure(f"--attribute {text} is not NAME=VALUE.", Exit.USAGE)
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
+def parse_attributes(words: Sequence[str]) -> dict[str, Any]:
+    """Attributes from `name=value`: JSON numbers, booleans and quoted strings as such, everything else as text.
+
+    Raises:
+        Failure: USAGE, for a word without a name or a sign, or a name given twice.
+    """
+    attributes: dict[str, Any] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        if not sign or not name:
+            raise Failure(f"{word!r} is no attribute; write NAME=VALUE.", Exit.USAGE)
+        if name in attributes:
+            raise Failure(f"the attribute {name} is given twice.", Exit.USAGE)
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        attributes[name] = value if isinstance(value, str | int | float) else text
+    return attributes
 
 
-def _lifetime_s(text: str) -> int:
-    found = _DURATION.fullmatch(text)
-    if found is None:
-        raise Failure(f"--expires-in {text} is not a duration such as 30d, 12h or 90m.", Exit.USAGE)
-    return int(found[1]) * _SECONDS[found[2]]
+def _seconds(text: str) -> float:
+    number, unit = text[:-1], text[-1:]
+    if not number.isascii() or not number.isdigit() or unit not in DURATION_UNITS:
+        raise Failure("--expires-in takes a whole number with its unit, as in 12h or 90d.", Exit.USAGE)
+    return int(number) * DURATION_UNITS[unit]
 
 
-def _date(wall: float | None) -> str | None:
-    return None if wall is None else datetime.fromtimestamp(wall, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _shown(entry: KeyEntry) -> dict[str, Any]:
+    return {
+        "id": entry.key_id,
+        "subject": entry.subject,
+        "tenant": entry.tenant,
+        "permissions": list(entry.permissions),
+        "attributes": dict(entry.attributes),
+        "created_at": _moment(entry.created_wall),
+        "expires_at": _moment(entry.expires_wall),
+    }
 
 
-def _unusable(path: Path, wrong: Exception) -> Failure:
-    reason = wrong.strerror if isinstance(wrong, OSError) and wrong.strerror else str(wrong)
-    return Failure(f"{path}: {reason}.".replace("..", "."), Exit.USAGE)
+def _moment(wall: float | None) -> str | None:
+    if wall is None:
+        return None
+    return dt.datetime.fromtimestamp(wall, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _unusable(wrong: Exception) -> Failure:
+    reason = f"{wrong.filename}: {wrong.strerror}." if isinstance(wrong, OSError) else str(wrong)
+    return Failure(f"the keys cannot be used: {reason}", Exit.USAGE)
