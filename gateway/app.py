@@ -40,6 +40,7 @@ class Gateway:
 
     core: Pipeline
     authenticator: Authenticator
+    telemetry: OtelTelemetry
     reload: Callable[[], None]
 
 
@@ -67,7 +68,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         telemetry.config_reloaded(accepted=accepted)
         telemetry.manifests_loaded(shelf.catalogue.tools.values())
 
-    return Gateway(core=Pipeline(parts, log_fault), authenticator=keys, reload=reload)
+    return Gateway(core=Pipeline(parts, log_fault), authenticator=keys, telemetry=telemetry, reload=reload)
 
 
 def wire(

@@ -15,7 +15,7 @@ _RENAMED: Final = {"allow_private": "ONCEGATE_EGRESS_ALLOW_PRIVATE"}
 SECRETS: Final = {"seal_key": "seal_key_env", "argument_hash_key": "argument_hash_key_env"}
 """Secret field -> the field that names the environment variable it is read from."""
 
-_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+DURATION_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES: Final = {"B": 1, "kB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
 _QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)")
 _GUESSABLE: Final = frozenset(
@@ -68,7 +68,7 @@ def _secret(value: Any) -> Any:
     return value
 
 
-Seconds = Annotated[float, BeforeValidator(lambda value: _quantity(value, _SECONDS, "15s or 250ms"))]
+Seconds = Annotated[float, BeforeValidator(lambda value: _quantity(value, DURATION_UNITS, "15s or 250ms"))]
 Size = Annotated[int, BeforeValidator(lambda value: _quantity(value, _BYTES, "64KiB or 1MiB"))]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
@@ -131,10 +131,10 @@ class Settings(BaseModel):
         description="After that: how long calls in flight are waited for. A write that takes longer loses its caller, not its record.",
     )
     reload_interval_s: Seconds = Field(
-        default=0.0,
+        default=5.0,
         ge=0,
         le=86400,
-        description="How often manifests and keys are looked at for changes; 0 only on SIGHUP.",
+        description="How often manifests and keys are looked at for changes, which are then loaded; 0: only on SIGHUP.",
     )
 
     lease_s: Seconds = Field(

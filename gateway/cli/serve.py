@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from starlette.types import ASGIApp
 
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option
+from gateway.cli.watching import Seen
 from gateway.fronts.http.build import build
-from gateway.fronts.http.ports import Authenticator, Core
+from gateway.fronts.http.ports import Core
 from gateway.fronts.http.server import Server, bind, run
 from gateway.settings import Settings, SettingsError
 
@@ -38,12 +40,11 @@ def command(*, as_json: bool, **flags: Any) -> None:
         gateway = assemble(settings, os.environ)
     except SettingsError as wrong:
         raise Failure(str(wrong), Exit.USAGE) from None
-    serve(gateway.core, gateway.authenticator, settings, reload=gateway.reload, as_json=as_json)
+    application = build(gateway.core, gateway.authenticator, settings, gateway.telemetry)
+    serve(application, gateway.core, settings, reload=gateway.reload, as_json=as_json)
 
 
-def serve(
-    core: Core, authenticator: Authenticator, settings: Settings, *, reload: Callable[[], None], as_json: bool
-) -> None:
+def serve(application: ASGIApp, core: Core, settings: Settings, *, reload: Callable[[], None], as_json: bool) -> None:
     """Listen, announce it, and run until a signal ends it.
 
     Raises:
@@ -54,11 +55,12 @@ def serve(
     except OSError as error:
         raise Failure(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}.", Exit.USAGE) from None
     server = Server(
-        build(core, authenticator, settings),
+        application,
         core,
         settings,
         announce=lambda host, port: announce(host, port, as_json=as_json),
         reload=reload,
+        changed=Seen((settings.manifests, settings.keys)).changed,
     )
     try:
         run(server, listening)

@@ -30,7 +30,7 @@ class Server(uvicorn.Server):
 
     On SIGTERM or SIGINT: `core.drain` (not ready, new writes refused) → `drain_notice_s` → stop accepting → answer
     what is in flight, `drain_grace_s` at most → cut the rest off, which changes nothing for a write → the lifespan's
-    end (`core.stop`) → return. SIGHUP calls `reload`.
+    end (`core.stop`) → return. SIGHUP calls `reload`; so does, each `reload_interval_s`, a true answer of `changed`.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class Server(uvicorn.Server):
         *,
         announce: Callable[[str, int], None],
         reload: Callable[[], None] = lambda: None,
+        changed: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -65,6 +66,7 @@ class Server(uvicorn.Server):
         self._settings = settings
         self._announce = announce
         self._reload = reload
+        self._changed_files = changed
         self._draining: asyncio.Task[None] | None = None
         self._cut_at = math.inf
         self._hurried = False
@@ -78,6 +80,21 @@ class Server(uvicorn.Server):
         gc.freeze()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         self._announce(host, port)
+        self._look_later()
+
+    def _look_later(self) -> None:
+        interval_s = self._settings.reload_interval_s
+        if interval_s and not self.should_exit:
+            asyncio.get_running_loop().call_later(interval_s, self._look)
+
+    def _look(self) -> None:
+        try:
+            if self._changed_files():
+                self._reload()
+        except Exception:
+            # Whatever is wrong with the files, the old ones serve on.
+            logger.exception("changed files were not loaded")
+        self._look_later()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:
@@ -168,5 +185,6 @@ def run(server: Server, listening: socket.socket) -> None:
     Raises:
         SystemExit: the core did not start; the log says why.
     """
-    with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+    # Start-up that fails leaves the socket to us.
+    with listening, asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
         runner.run(server.serve([listening]))

@@ -11,6 +11,7 @@ from gateway.cli.serve import serve
 from gateway.contract.call import ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
+from gateway.fronts.http.build import build
 from gateway.settings import Settings
 from tests.gateway.fronts.http.fake_core import FakeCore, Keys
 
@@ -59,4 +60,4 @@ if __name__ == "__main__":
     grace, notice = float(sys.argv[1]), float(sys.argv[2])
     settings = Settings(port=0, drain_grace_s=grace, drain_notice_s=notice)
     core = SlowCore()
-    serve(core, Keys(), settings, reload=lambda: core.note("reload"), as_json=True)
+    serve(build(core, Keys(), settings), core, settings, reload=lambda: core.note("reload"), as_json=True)

@@ -13,9 +13,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.fronts.http.server import bind
+from gateway.fronts.http.build import build
+from gateway.fronts.http.server import Server, bind
 from gateway.settings import Settings
-from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
+from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore, Keys
 from tests.gateway.fronts.http.served import serving
 
 ROOT = Path(__file__).parents[4]
@@ -163,6 +164,36 @@ async def test_a_hang_up_loads_anew() -> None:
         answer = await call(running.url, "echo")
 
     assert answer.status_code == 200
+
+
+async def test_changed_files_are_loaded_at_their_interval() -> None:
+    """Each `reload_interval_s` the files are looked at; a change is loaded, and a failure to is survived."""
+    settings = Settings(port=0, reload_interval_s=0.01)
+    core, listening = FakeCore(), bind(settings)
+    looks = iter([False, True, True])
+    loaded, ready = asyncio.Event(), asyncio.Event()
+    reloads: list[int] = []
+
+    def reload() -> None:
+        reloads.append(1)
+        if len(reloads) == 1:
+            raise OSError("planted")
+        loaded.set()
+
+    server = Server(
+        build(core, Keys(), settings),
+        core,
+        settings,
+        announce=lambda _host, _port: ready.set(),
+        reload=reload,
+        changed=lambda: next(looks, False),
+    )
+    task = asyncio.create_task(server.serve([listening]))
+    await asyncio.wait_for(loaded.wait(), 5)
+    server.begin_drain()
+    await asyncio.wait_for(task, 5)
+
+    assert len(reloads) == 2
 
 
 async def test_what_start_up_made_is_not_looked_through_again() -> None:

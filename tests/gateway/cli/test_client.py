@@ -1,0 +1,96 @@
+"""When no gateway answers, or not as one does."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.cli.run import run, run_against
+from tests.gateway.fronts.http.fake_core import TOKEN
+from tests.gateway.fronts.http.served import Served
+
+
+def closed_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def test_no_gateway_is_code_3() -> None:
+    """A refused connection sent nothing."""
+    url = f"http://127.0.0.1:{closed_port()}"
+    result = run("call", "t", environment={"ONCEGATE_URL": url, "ONCEGATE_KEY": "k"})
+
+    assert result.exit_code == 3
+    assert f"no gateway answers at {url}" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("words", "code"), [(("call", "t"), 4), (("tools",), 3)])
+async def test_an_answer_that_does_not_come_is_not_a_no(words: tuple[str, ...], code: int) -> None:
+    """A connection that closes after the request was sent leaves a call unknown, and a reading command without answer."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    result = await asyncio.to_thread(run, *words, environment={"ONCEGATE_URL": url, "ONCEGATE_KEY": "k"})
+    server.close()
+    await server.wait_closed()
+
+    assert result.exit_code == code
+    assert ("MAY have been carried out" in result.stderr) is (code == 4)
+
+
+async def test_what_is_no_gateway_is_told_apart(served: Served) -> None:
+    """An answer without an envelope asks whether the address is right."""
+    environment = {"ONCEGATE_URL": f"http://127.0.0.1:{served.port}/metrics?x=", "ONCEGATE_KEY": TOKEN}
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    environment["ONCEGATE_URL"] = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    result = await asyncio.to_thread(run, "tools", environment=environment)
+    server.close()
+    await server.wait_closed()
+
+    assert result.exit_code == 3
+    assert "is ONCEGATE_URL right?" in result.stderr
+
+
+@pytest.mark.parametrize("key", ["", "  ", "a b", "café"])
+def test_a_key_is_needed(key: str) -> None:
+    """Without a usable key nothing is sent, and the sentence says where one comes from."""
+    result = run("tools", environment={"ONCEGATE_KEY": key})
+
+    assert result.exit_code == 2
+    assert "ONCEGATE_KEY" in result.stderr
+
+
+async def test_a_key_may_come_from_a_file(served: Served, tmp_path: Path) -> None:
+    """`--key-file` is for who keeps no secrets in the environment; the line's end is not part of the key."""
+    (tmp_path / "key").write_text(TOKEN + "\n")
+    result = await run_against(served, "tools", "--key-file", str(tmp_path / "key"), key="wrong")
+
+    assert result.exit_code == 0
+
+
+async def test_a_wrong_key_is_a_no(served: Served) -> None:
+    """The gateway's 401 is its envelope like any other."""
+    result = await run_against(served, "tools", key="wrong")
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: unauthenticated")
+
+
+def test_no_option_takes_the_key() -> None:
+    """A key on a command line is seen by every process of the machine."""
+    assert "--key " not in run("call", "--help").stdout

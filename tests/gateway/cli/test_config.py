@@ -1,0 +1,33 @@
+"""`oncegate config`."""
+
+import json
+from pathlib import Path
+
+from gateway.settings import Settings
+from tests.gateway.cli.run import run
+
+PAGE = Path(__file__).parents[3] / "docs" / "settings.md"
+KEY = "k1:" + "q8Zr" * 10 + "uT0="
+
+
+def test_every_setting_is_shown_with_its_source() -> None:
+    """Value and source of each, for people and for programs."""
+    table = run("config", "show", environment={"ONCEGATE_LEASE_S": "5s"})
+    document = json.loads(run("config", "show", "--json", environment={"ONCEGATE_LEASE_S": "5s"}).stdout)
+
+    assert [line.split()[0] for line in table.stdout.splitlines()[1:]] == list(Settings.model_fields)
+    assert document["lease_s"] == {"value": 5.0, "source": "ONCEGATE_LEASE_S"}
+    assert document["port"] == {"value": 8080, "source": "default"}
+
+
+def test_secrets_are_masked() -> None:
+    """That there is one is shown, and from where; not what it is."""
+    shown = run("config", "show", environment={"ONCEGATE_SEAL_KEY": KEY})
+
+    assert KEY.split(":")[1] not in shown.output
+    assert ["seal_key", "********", "ONCEGATE_SEAL_KEY"] in [line.split() for line in shown.stdout.splitlines()]
+
+
+def test_the_page_is_current() -> None:
+    """`oncegate config docs > docs/settings.md` has been run since the settings changed."""
+    assert PAGE.read_text(encoding="utf-8") == run("config", "docs").stdout

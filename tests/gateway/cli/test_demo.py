@@ -1,0 +1,11 @@
+"""`oncegate demo`. What it shows is tested with the demo."""
+
+from tests.gateway.cli.run import run
+
+
+def test_the_demo_says_what_it_will_do() -> None:
+    """Its help tells what is started, for how long, and what its exit code proves."""
+    helped = " ".join(run("demo", "--help").stdout.split())
+
+    assert "leaves nothing running" in helped
+    assert "Exits 0 if the refund was made three times without the gateway and once with it" in helped

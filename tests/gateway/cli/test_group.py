@@ -1,0 +1,86 @@
+"""The command line as a whole."""
+
+import importlib
+import subprocess
+import sys
+
+import click
+import pytest
+
+from gateway.cli.group import COMMANDS
+from tests.gateway.cli.run import run
+
+# What costs more than the rest of start-up together.
+HEAVY = (
+    "httpx",
+    "pydantic",
+    "starlette",
+    "uvicorn",
+    "apsw",
+    "orjson",
+    "opentelemetry",
+    "cel_expr_python",
+    "cryptography",
+)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    """Each entry of the table is a command, with a help worth reading."""
+    command = importlib.import_module(COMMANDS[name][0]).command
+    helped = run(name, "--help")
+
+    assert isinstance(command, click.Command)
+    assert helped.exit_code == 0
+    assert helped.stdout.startswith(f"Usage: oncegate {name}")
+    assert len(helped.stdout.splitlines()) > 5
+
+
+def test_help_lists_commands_and_exit_codes() -> None:
+    """`oncegate --help` shows the table, examples, and what exit codes mean."""
+    helped = run("--help")
+
+    assert [name for name in COMMANDS if f"\n  {name} " not in helped.stdout] == []
+    assert "oncegate check tool_manifests" in helped.stdout
+    assert "4 outcome unknown" in " ".join(helped.stdout.split())
+
+
+def test_help_loads_no_command() -> None:
+    """`oncegate --help` imports nothing heavy: it is there at once."""
+    code = f"import sys; from gateway.cli.group import oncegate; print([m for m in {HEAVY!r} if m in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert printed.stdout.strip() == "[]"
+
+
+def test_a_command_that_is_none() -> None:
+    """A misspelt command is a usage error, with code 2."""
+    result = run("serv")
+
+    assert result.exit_code == 2
+    assert "No such command 'serv'" in result.stderr
+
+
+def test_a_fault_is_a_sentence_unless_asked_otherwise() -> None:
+    """A fault of ours exits with 70 and one line; ONCEGATE_DEBUG shows the traceback."""
+    code = (
+        "import sys, gateway.cli.group as g\n"
+        "g.oncegate.add_command = None\n"
+        "g.COMMANDS = {'version': ('json', '')}\n"
+        "g.main(['version'])"
+    )
+    quiet = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={})
+    loud = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"ONCEGATE_DEBUG": "1"}
+    )
+
+    assert (quiet.returncode, len(quiet.stderr.splitlines())) == (70, 1)
+    assert quiet.stderr.startswith("error: AttributeError")
+    assert "Traceback" in loud.stderr
+
+
+def test_the_module_is_the_command() -> None:
+    """`python -m gateway` is `oncegate`."""
+    printed = subprocess.run([sys.executable, "-m", "gateway", "version"], capture_output=True, text=True, check=True)
+
+    assert printed.stdout.startswith("oncegate ")

@@ -1,0 +1,166 @@
+"""Flag over environment over file over default."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli.loading import load
+from gateway.settings import Settings, SettingsError, is_secret, variable_of
+
+KEY = "k1:" + "q8Zr" * 10 + "uT0="
+# For every setting a value that is not its default, as text.
+OTHER = {
+    "manifests": "other",
+    "store": "memory://",
+    "keys": "other.json",
+    "manifest_env": "A,B",
+    "secrets_dir": "secrets",
+    "host": "0.0.0.0",
+    "port": "9",
+    "allowed_hosts": "a,b",
+    "request_bytes": "2KiB",
+    "header_bytes": "2KiB",
+    "body_timeout_s": "1s",
+    "drain_notice_s": "1s",
+    "drain_grace_s": "1s",
+    "reload_interval_s": "2s",
+    "lease_s": "1s",
+    "waiters": "1",
+    "sweep_interval_s": "1s",
+    "retention_s": "1h",
+    "rows_retention_s": "1h",
+    "rows": "sync",
+    "accept_host": "true",
+    "allow_volatile": "true",
+    "allow_private": "a:1",
+    "seal_key_env": "OTHER_SEAL",
+    "argument_hash_key_env": "OTHER_HASH",
+    "otlp_endpoint": "http://c",
+    "metric_interval_s": "1s",
+    "sample_ratio": "0.5",
+    "server_spans": "true",
+    "inbound_trace": "link",
+    "attempt_spans": "false",
+    "capture": "true",
+    "log_level": "debug",
+    "log_calls": "all",
+}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working directory without a settings file."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_setting_has_another_value_here() -> None:
+    """The table above is whole, so that the tests below are."""
+    assert set(OTHER) == {name for name in Settings.model_fields if not is_secret(name)}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_every_setting_can_be_given_in_every_way(name: str, tmp_path: Path) -> None:
+    """Flag, variable and file all reach the setting, and its default is another value."""
+    by_default = getattr(Settings(), name)
+    file = tmp_path / "a.yaml"
+    file.write_text(f'{name}: "{OTHER[name]}"\n')
+
+    by_flag = load({name: OTHER[name]}, {})
+    by_variable = load({}, {variable_of(name): OTHER[name]})
+    by_file = load({}, {}, file)
+
+    assert getattr(by_flag.settings, name) != by_default
+    assert getattr(by_flag.settings, name) == getattr(by_variable.settings, name) == getattr(by_file.settings, name)
+    assert by_variable.sources[name] == variable_of(name)
+    assert by_file.sources[name] == str(file)
+    assert load({}, {}).sources[name] == "default"
+
+
+def test_flag_over_variable_over_file(tmp_path: Path) -> None:
+    """Each source gives way to the one before it, setting by setting."""
+    (tmp_path / "oncegate.yaml").write_text("port: 1\nlease_s: 1\nwaiters: 1\n")
+
+    loaded = load({"port": "3"}, {"ONCEGATE_PORT": "2", "ONCEGATE_LEASE_S": "2"})
+
+    assert (loaded.settings.port, loaded.settings.lease_s, loaded.settings.waiters) == (3, 2, 1)
+    assert (loaded.sources["port"], loaded.sources["lease_s"], loaded.sources["waiters"]) == (
+        "--port",
+        "ONCEGATE_LEASE_S",
+        "oncegate.yaml",
+    )
+
+
+def test_a_variable_names_the_file(tmp_path: Path) -> None:
+    """ONCEGATE_CONFIG is `--config` for containers; a file that was named must be there."""
+    (tmp_path / "a.yaml").write_text("port: 1\n")
+
+    assert load({}, {"ONCEGATE_CONFIG": str(tmp_path / "a.yaml")}).settings.port == 1
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load({}, {"ONCEGATE_CONFIG": str(tmp_path / "b.yaml")})
+
+
+@pytest.mark.parametrize("name", ["seal_key", "argument_hash_key"])
+def test_a_secret_comes_from_the_variable_that_is_named(name: str) -> None:
+    """By default ONCEGATE_SEAL_KEY and ONCEGATE_ARGUMENT_HASH_KEY; another one if the setting says so."""
+    usual = load({}, {f"ONCEGATE_{name.upper()}": KEY})
+    named = load({f"{name}_env": "MY_KEY"}, {"MY_KEY": KEY, f"ONCEGATE_{name.upper()}": "another-key-of-length"})
+
+    assert getattr(usual.settings, name).get_secret_value() == KEY
+    assert getattr(named.settings, name).get_secret_value() == KEY
+    assert named.sources[name] == "MY_KEY"
+
+
+def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
+    """A file of comments is no mistake."""
+    (tmp_path / "oncegate.yaml").write_text("# nothing yet\n")
+
+    assert load({}, {}).settings == Settings()
+
+
+def test_kubernetes_does_not_set_our_port() -> None:
+    """A service called oncegate puts its address into ONCEGATE_PORT of every pod; that is no port."""
+    assert load({}, {"ONCEGATE_PORT": "tcp://10.0.0.1:80"}).settings.port == 8080
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("prot: 1\n", "there is no setting prot; did you mean port?"),
+        ("- a\n", "must hold settings"),
+        ("port: 1\nport: 2\n", "given twice"),
+        ("seal_key: abc\n", "comes from the environment"),
+        ("port: [\n", "is not YAML"),
+        ("port: !!python/name:os.system\n", "is not YAML"),
+        ("port: many\n", "oncegate.yaml cannot be used"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path, text: str, complaint: str) -> None:
+    """The sentence names the file and what to mend."""
+    (tmp_path / "oncegate.yaml").write_text(text)
+
+    with pytest.raises(SettingsError, match=r"oncegate\.yaml") as refused:
+        load({}, {})
+
+    assert complaint.removeprefix("oncegate.yaml ") in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment", "source"),
+    [({"lease_s": "x"}, {}, "--lease-s"), ({}, {"ONCEGATE_LEASE_S": "x"}, "ONCEGATE_LEASE_S")],
+)
+def test_a_complaint_names_where_the_value_came_from(
+    flags: dict[str, Any], environment: dict[str, str], source: str
+) -> None:
+    """Whoever reads it knows which of the three places to mend."""
+    with pytest.raises(SettingsError, match=source):
+        load(flags, environment)
+
+
+def test_a_complaint_about_a_secret_does_not_hold_it() -> None:
+    """What was in the variable stays out of the terminal."""
+    with pytest.raises(SettingsError) as refused:
+        load({}, {"ONCEGATE_SEAL_KEY": "hunter2"})
+
+    assert "hunter2" not in str(refused.value)
+    assert "ONCEGATE_SEAL_KEY" in str(refused.value)

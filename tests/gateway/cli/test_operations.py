@@ -1,0 +1,67 @@
+"""`oncegate operations`."""
+
+import json
+from pathlib import Path
+
+from gateway.contract.requests import OperationQuery, SettledAs, SettleRequest
+from tests.gateway.cli.run import run, run_against
+from tests.gateway.fronts.http.fake_core import CALLER
+from tests.gateway.fronts.http.served import Served
+
+
+async def test_operations_are_asked_for_by_condition(served: Served) -> None:
+    """Every filter goes to the gateway; nothing found is said in words."""
+    filters = ["--state", "unknown", "--key", "k", "--run", "r", "--tool", "t", "--limit", "5"]
+    result = await run_against(served, "operations", "list", *filters)
+
+    states = frozenset({"unknown", "unknown_listening"})
+    assert served.core.asked == [(OperationQuery(key="k", states=states, run_id="r", tool="t", limit=5), CALLER)]
+    assert result.stdout == "No such operation.\n"
+
+
+async def test_one_operation_is_shown(served: Served) -> None:
+    """Its fields are printed; another one is a no."""
+    shown = await run_against(served, "operations", "show", "01JOP")
+    missing = await run_against(served, "operations", "show", "01JXX")
+
+    assert shown.stdout.split() == ["operation_id", "01JOP"]
+    assert (missing.exit_code, missing.stderr.startswith("error: operation_not_found")) == (1, True)
+
+
+async def test_reconcile_looks_now(served: Served) -> None:
+    """The operation as it stands afterwards is printed."""
+    result = await run_against(served, "operations", "reconcile", "01JOP", "--json")
+
+    assert served.core.asked == [("reconcile", "01JOP", CALLER)]
+    assert json.loads(result.stdout)["data"] == {"operation_id": "01JOP"}
+
+
+async def test_settle_is_a_word_with_evidence(served: Served) -> None:
+    """How it ended, evidence and result reach the gateway."""
+    words = ["--executed", "--evidence", "seen in the console", "--result", '{"refund_id": "R1"}']
+    await run_against(served, "operations", "settle", "01JOP", *words)
+    await run_against(served, "operations", "settle", "01JOP", "--not-executed", "--evidence", "no such refund")
+
+    first = SettleRequest(settled_as=SettledAs.EXECUTED, evidence="seen in the console", result={"refund_id": "R1"})
+    second = SettleRequest(settled_as=SettledAs.NOT_EXECUTED, evidence="no such refund")
+    assert served.core.asked == [("01JOP", first, CALLER), ("01JOP", second, CALLER)]
+
+
+async def test_settle_assumes_nothing(served: Served) -> None:
+    """Without how it ended, without evidence or with a result that is no JSON nothing is sent."""
+    neither = await run_against(served, "operations", "settle", "01JOP", "--evidence", "seen")
+    bare = await run_against(served, "operations", "settle", "01JOP", "--executed")
+    broken = await run_against(
+        served, "operations", "settle", "01JOP", "--executed", "--evidence", "s", "--result", "{"
+    )
+
+    assert [neither.exit_code, bare.exit_code, broken.exit_code] == [2, 2, 2]
+    assert served.core.asked == []
+
+
+def test_forget_asks_first(tmp_path: Path) -> None:
+    """Without a yes nothing is forgotten."""
+    result = run("operations", "forget", "01JOP", "--store", f"sqlite:///{tmp_path}/none.db", stdin="n\n")
+
+    assert result.exit_code == 1
+    assert "Go on?" in result.stdout

@@ -1,0 +1,25 @@
+"""`oncegate tools`."""
+
+import json
+
+from tests.gateway.cli.run import run_against
+from tests.gateway.fronts.http.fake_core import OPERATOR_TOKEN, REFUND
+from tests.gateway.fronts.http.served import Served
+
+
+async def test_tools_are_listed_in_a_table(served: Served) -> None:
+    """One line a tool; nothing to use is said in words."""
+    mine = await run_against(served, "tools")
+    none = await run_against(served, "tools", key=OPERATOR_TOKEN)
+
+    assert mine.stdout.splitlines()[1].split()[:3] == ["issue_refund", "1.2.0", "write"]
+    assert none.stdout == "This key may use no tool.\n"
+
+
+async def test_one_tool_is_shown_whole(served: Served) -> None:
+    """With a name: the catalogue entry."""
+    shown = await run_against(served, "tools", "issue_refund")
+    missing = await run_against(served, "tools", "nope")
+
+    assert json.loads(shown.stdout) == REFUND.to_dict()
+    assert missing.exit_code == 1
