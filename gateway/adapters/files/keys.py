@@ -13,9 +13,10 @@ import logging
 import os
 import re
 import secrets
+import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -59,11 +60,16 @@ class KeyEntry:
 class KeyFile:
     """The keys in use, held in memory. `reload` takes a changed file; a bad one keeps the old keys and says so."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, wall: Callable[[], float] = time.time) -> None:
+        """`wall`: seconds since 1970 UTC, for keys that expire."""
         self._path = path
-        self._seen: tuple[int, int] | None = None
+        self._wall = wall
+        self._seen: tuple[int, int, int] | None = None
         self._entries: dict[str, tuple[KeyEntry, Caller]] = {}
         self.reload()
+
+    def __repr__(self) -> str:
+        return f"<KeyFile {self._path} {len(self._entries)} keys>"
 
     def authenticate(self, token: str) -> Caller | None:
         """The caller a key stands for; None for anything else. Does the same work for every well-formed token."""
@@ -75,15 +81,16 @@ class KeyFile:
         known = hmac.compare_digest(digest, _NOBODY if entry is None else entry.digest)
         if not known or entry is None:
             return None
-        if entry.expires_wall is not None and time.time() >= entry.expires_wall:
+        if entry.expires_wall is not None and self._wall() >= entry.expires_wall:
             return None
         return caller
 
     def reload(self) -> bool:
         """Take the file as it is now, if it changed. False: it cannot be read, and the old keys stay."""
         try:
-            stat = self._path.stat()
-            seen = (stat.st_mtime_ns, stat.st_size)
+            found = self._path.stat()
+            # The inode too: the file is replaced, perhaps by one of the same size within one tick of its clock.
+            seen = (found.st_mtime_ns, found.st_size, found.st_ino)
             if seen == self._seen:
                 return True
             entries = read_keys(self._path)
@@ -91,7 +98,7 @@ class KeyFile:
             _log.warning(
                 "there is no file of API keys yet: every call is refused until `oncegate keys create` made one"
             )
-            self._entries = {}
+            self._entries, self._seen = {}, None
             return True
         except (OSError, KeyFileError) as wrong:
             _log.error("API keys not reloaded: %s", wrong)
@@ -105,17 +112,21 @@ def read_keys(path: Path) -> tuple[KeyEntry, ...]:
     """Every key of the file, oldest first.
 
     Raises:
-        KeyFileError: it is not a file of keys.
+        KeyFileError: it is not a file of keys, or anybody may write it.
         OSError: it cannot be read.
     """
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_mode & stat.S_IWOTH:
+            raise KeyFileError(f"{path} may be written by anybody, who could add a key.")
+        text = file.read()
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(text)
         if document["version"] != _FORMAT:
             raise KeyFileError(f"{path} was written by another version of oncegate.")
         return tuple(
             KeyEntry(
                 key_id=entry["id"],
-                digest=bytes.fromhex(entry["sha256"]),
+                digest=_digest(entry["sha256"]),
                 subject=entry["subject"],
                 tenant=entry["tenant"],
                 permissions=tuple(entry["permissions"]),
@@ -127,6 +138,13 @@ def read_keys(path: Path) -> tuple[KeyEntry, ...]:
         )
     except (ValueError, KeyError, TypeError) as broken:
         raise KeyFileError(f"{path} is not a file of API keys.") from broken
+
+
+def _digest(text: str) -> bytes:
+    digest = bytes.fromhex(text)
+    if len(digest) != len(_NOBODY):
+        raise ValueError("not a SHA-256")
+    return digest
 
 
 def create_key(
@@ -177,9 +195,12 @@ def _existing(path: Path) -> tuple[KeyEntry, ...]:
 def _locked(path: Path) -> Iterator[None]:
     """Two commands at once must not lose each other's key."""
     lock = path.with_name(f".{path.name}.lock")
-    with lock.open("a", encoding="utf-8") as held:
+    held = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(held)
 
 
 def _write(path: Path, entries: tuple[KeyEntry, ...]) -> None:
@@ -210,3 +231,9 @@ def _write(path: Path, entries: tuple[KeyEntry, ...]) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    # A revocation that a power failure takes back would be none.
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
