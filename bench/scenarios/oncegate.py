@@ -17,9 +17,15 @@ CODES = {"idempotency_conflict": Kind.CONFLICT, "idempotency_in_progress": Kind.
 
 
 class OnceGate:
-    """One or several gateway processes on one store. `command` is what `serve` is given to, `host` where it listens."""
+    """One or several gateway processes on one store.
 
-    def __init__(self, *, command: Sequence[str] = COMMAND, host: str = "127.0.0.1") -> None:
+    `command` is what `serve` is given to, `host` where it listens, `manifests` what it serves.
+    """
+
+    def __init__(
+        self, *, command: Sequence[str] = COMMAND, host: str = "127.0.0.1", manifests: Path = MANIFESTS
+    ) -> None:
+        self._manifests = manifests
         self._command = command
         self._host = host
         self._processes: list[Child] = []
@@ -40,7 +46,7 @@ class OnceGate:
         assert self._setting is not None
         return await start_gateway(
             self._setting.folder,
-            manifests=MANIFESTS,
+            manifests=self._manifests,
             provider_url=self._setting.provider_url,
             name=f"gateway-{number}",
             options=self._setting.options,

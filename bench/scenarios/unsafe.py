@@ -12,9 +12,12 @@ from typing import Any
 
 from bench.scenarios.oncegate import OnceGate
 from gateway.adapters.http_tool import connection
+from gateway.contract.envelope import Envelope
 from gateway.manifest import arguments, lookups
 from gateway.manifest.tool import Lookup
-from gateway.pipeline import reconciling, sending
+from gateway.pipeline import reconciling, sending, writes
+from gateway.pipeline.claiming import Claims, over_rate
+from gateway.pipeline.visit import Visit
 from gateway.stages.execute.attempt.classify import classify
 from gateway.stages.execute.attempt.exchange import Exchange, Fault
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome
@@ -72,6 +75,20 @@ def key_from_raw_arguments() -> None:
     _put(arguments, "normalise", lambda text, _names: text)
 
 
+def rules_before_the_record() -> None:
+    """Whether a call may be carried out is asked before whether it was."""
+    run = writes.Writes.run
+
+    async def judged_first(self: writes.Writes, visit: Visit) -> Envelope:
+        return await over_rate(self._parts, visit.telling) or await run(self, visit)
+
+    async def not_again(_claims: Claims, _visit: Visit) -> None:
+        return None
+
+    _put(writes.Writes, "run", judged_first)
+    _put(Claims, "_over_rate", not_again)
+
+
 def no_hold() -> None:
     """An operation in doubt holds nothing."""
     _put(Record, "standing_holds", lambda _record: ())
@@ -88,6 +105,7 @@ PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "lease-expiry-frees": lease_expiry_frees,
     "classified-by-exception": classified_by_exception,
     "key-from-raw-arguments": key_from_raw_arguments,
+    "rules-before-the-record": rules_before_the_record,
     "no-hold": no_hold,
     "no-linger": no_linger,
 }
@@ -99,9 +117,14 @@ class Without:
 
     protection: str
 
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What starts it; `serve` and its flags follow."""
+        return (sys.executable, "-m", "bench.scenarios.unsafe", self.protection)
+
     def __call__(self) -> OnceGate:
         """A gateway that is not started yet."""
-        return OnceGate(command=(sys.executable, "-m", "bench.scenarios.unsafe", self.protection))
+        return OnceGate(command=self.command)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,19 @@
 """Each protection taken out in turn: the row that leans on it must go wrong, and only without it."""
 
+from pathlib import Path
+
 import pytest
 
+from bench.scenarios import oncegate
 from bench.scenarios.catalogue import SCENARIOS
 from bench.scenarios.oncegate import OnceGate
 from bench.scenarios.run import Plan, Row, run
-from bench.scenarios.stage import Column
+from bench.scenarios.stage import Column, Stage
 from bench.scenarios.table import row_text
+from bench.scenarios.target import Kind, Setting
 from bench.scenarios.unsafe import PROTECTIONS, Without
+from gateway.demo.gateway_process import COMMAND
+from gateway.demo.provider_process import ProviderProcess
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +47,37 @@ async def test_without_the_protection_the_row_is_wrong(protection: str, name: st
     assert wrong in finding.wrong, row_text(without)
 
 
+def with_a_rate(folder: Path) -> Path:
+    """The scenario manifests, each write at most once a minute: an execution rule that a done refund has used up."""
+    for manifest in oncegate.MANIFESTS.glob("issue_*.yaml"):
+        text = manifest.read_text(encoding="utf-8")
+        (folder / manifest.name).write_text(f"{text}limits: {{rate: 1/m}}\n", encoding="utf-8")
+    status = oncegate.MANIFESTS / "get_refund_status.yaml"
+    (folder / status.name).write_text(status.read_text(encoding="utf-8"), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [(COMMAND, (Kind.DONE, None)), (Without("rules-before-the-record").command, (Kind.NOT_EXECUTED, "rate_limited"))],
+)
+async def test_a_refund_that_was_made_does_not_come_back_as_not_executed(
+    command: tuple[str, ...], told: tuple[Kind, str | None], tmp_path: Path
+) -> None:
+    """The record answers before the rules that the refund itself has changed; with the rules first it is denied."""
+    provider = await ProviderProcess.start(tmp_path)
+    (tmp_path / "manifests").mkdir()
+    target = OnceGate(command=command, manifests=with_a_rate(tmp_path / "manifests"))
+    await target.start(Setting(provider_url=provider.url, folder=tmp_path))
+    stage = Stage(provider=provider, target=target, column=Column.PLAIN, order="ORD-1")
+    first, second = await stage.ask(), await stage.ask()
+    await target.stop()
+    await provider.stop()
+
+    assert first.kind is Kind.DONE
+    assert (second.kind, second.code) == told
+
+
 def test_every_protection_has_a_control() -> None:
-    """No protection can be taken out without a test that says what then goes wrong; the linger's is beside this file."""
-    assert {protection for protection, *_ in CONTROLS} == set(PROTECTIONS) - {"no-linger"}
+    """No protection can be taken out without a test that says what then goes wrong; the linger's is in the partition's tests."""
+    assert {protection for protection, *_ in CONTROLS} == set(PROTECTIONS) - {"no-linger", "rules-before-the-record"}

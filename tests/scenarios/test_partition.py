@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,14 @@ import pytest
 from bench.scenarios.oncegate import OnceGate
 from bench.scenarios.stage import Column, Stage
 from bench.scenarios.target import Kind, Setting
+from bench.scenarios.unsafe import Without
 from gateway.demo.gateway_process import COMMAND
 from gateway.demo.provider_process import ProviderProcess
 
 pytestmark = pytest.mark.slow
 
 NOWHERE = "02:00:00:00:00:01"
-WITHOUT_LINGER = (sys.executable, "-m", "bench.scenarios.unsafe", "no-linger")
+WITHOUT_LINGER = Without("no-linger").command
 
 
 def _ip(*words: str) -> str:
