@@ -17,7 +17,7 @@ async def test_a_gateway_takes_calls_with_the_key_that_was_made(provider: Provid
     gateway = await start_gateway(tmp_path, manifests=MANIFESTS, provider_url=provider.url)
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=gateway.url, headers=headers, trust_env=False) as client:
-        read = await client.post("/v1/tools/get_refund_status/calls", json={"arguments": {"order_id": "1"}})
+        read = await client.post("/v1/tools/get_refund_status/calls", json={"arguments": {"order_id": "ORD-1"}})
         write = await client.post("/v1/tools/issue_refund/calls", json={"arguments": {}})
     code = await gateway.stop()
 
