@@ -6,7 +6,8 @@ from typing import Final
 
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.stages.execute.operation import machine
-from gateway.stages.execute.operation.machine import Evidence, Sending, Settlement
+from gateway.stages.execute.operation.evidence import Evidence
+from gateway.stages.execute.operation.machine import Sending, Settlement
 from gateway.stages.execute.operation.ports import Applied, Change, OperationStore
 from gateway.stages.execute.operation.record import Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 from gateway.stages.execute.operation.table import TRANSITIONS, Event
@@ -159,10 +160,22 @@ def _settle(event: Event) -> Callable[[Record, float], Record]:
 
 _FIRE: Final[Mapping[Event, Callable[[Record, float], Record]]] = {
     Event.CLAIMED: lambda record, now: machine.claim(
-        record, owner="second", lease_until=now + LEASE_S, bodies=Bodies(arguments={"order": CANARY}), fingerprint="g"
+        record,
+        owner="second",
+        lease_until=now + LEASE_S,
+        bodies=Bodies(arguments={"order": CANARY}),
+        fingerprint="g",
+        holds=(Hold("acme", "order", f"another than {CANARY}"),),
+        origin=origin(subject="second", run_id="run-9"),
     ),
     Event.TAKEN_OVER: lambda record, now: machine.take_over(
-        record, owner="heir", now=max(now, record.lease_until), lease_until=now + 2 * LEASE_S
+        record,
+        owner="heir",
+        now=max(now, record.lease_until),
+        lease_until=now + 2 * LEASE_S,
+        bodies=record.bodies,
+        holds=record.holds,
+        origin=record.origin,
     ),
     Event.GATE_PASSED: lambda record, now: machine.pass_gate(
         record, machine.own(record), _sending(now, one_effect=False), now=now
@@ -178,8 +191,12 @@ _FIRE: Final[Mapping[Event, Callable[[Record, float], Record]]] = {
     Event.CALLER_ANSWERED: lambda record, _: machine.answer_caller(record, machine.own(record)),
     Event.CONTACT_LOST: _learn(Evidence.LOST),
     Event.OWNER_DIED: lambda record, now: machine.see_dead_lease(record, now=max(now, record.lease_until)),
-    Event.FOUND_ONE: lambda record, now: machine.find(record, 1, _settlement("lookup"), now=now),
-    Event.FOUND_SEVERAL: lambda record, now: machine.find(record, 2, _settlement("lookup"), now=now),
+    Event.FOUND_ONE: lambda record, now: machine.find(
+        record, 1, _settlement("lookup"), now=now, attempts=len(record.attempts)
+    ),
+    Event.FOUND_SEVERAL: lambda record, now: machine.find(
+        record, 2, _settlement("lookup"), now=now, attempts=len(record.attempts)
+    ),
     Event.FOUND_NOTHING: _find_nothing(confirm=2),
     Event.PROVED_ABSENT: _find_nothing(confirm=1),
     Event.OPERATOR_DONE: _settle(Event.OPERATOR_DONE),

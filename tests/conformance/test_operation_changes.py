@@ -5,7 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.stages.execute.operation.ports import Applied, Change, HeldBy, OperationStore, RowFilter, Stale
+from gateway.stages.execute.operation.ports import (
+    Applied,
+    Change,
+    HeldBy,
+    OperationFilter,
+    OperationStore,
+    RowFilter,
+    Stale,
+)
 from gateway.stages.execute.operation.record import Hold, Record, State
 from gateway.stages.execute.operation.table import Event
 from tests.clocks import ManualClock
@@ -171,17 +179,19 @@ async def test_evidence_is_not_kept_out_by_a_hold(store: OperationStore, clock: 
     assert {record.key for _, record in holders} == {first.key, second.key}
 
 
-async def test_holds_may_change_with_the_claim(store: OperationStore, clock: ManualClock) -> None:
-    """A later claim of a free record brings its own holds; only those stand once it is sent."""
+async def test_a_claim_brings_its_own_holds_and_origin(store: OperationStore, clock: ManualClock) -> None:
+    """A later claim of a free record is found as the second caller's; only its own holds stand once it is sent."""
     now = clock.monotonic()
     free = await drive(store, history("a", State.FREE, now))
-    again = replace(fire(free, Event.CLAIMED, now), holds=(Hold("acme", "order", "another"),))
+    again = fire(free, Event.CLAIMED, now)
     await store.commit(Change(before=free, after=again))
     sent = fire(again, Event.GATE_PASSED, now)
     await store.commit(Change(before=again, after=sent))
 
-    assert await store.by_key(free.key) == sent
+    assert free.holds != again.holds
     assert (await store.look((), (*free.holds, *again.holds))).holders == ((again.holds[0], sent),)
+    assert await store.list_operations(OperationFilter(tenant="acme", subject="second", run_id="run-9")) == (sent,)
+    assert await store.list_operations(OperationFilter(tenant="acme", subject="agent")) == ()
 
 
 async def test_rows_without_a_record(store: OperationStore) -> None:

@@ -2,14 +2,17 @@
 
 # ruff: noqa: S608 - what is put into the statements are constants of this package; values are bound
 
+import logging
 from dataclasses import dataclass
 from typing import Final
 
 import apsw
 
 from gateway.adapters.sqlite import codec
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.adapters.sqlite.sealing import Sealer, SealError
 from gateway.stages.execute.operation.record import Record
+
+_log = logging.getLogger("oncegate")
 
 # Bounds how long one transaction keeps the loop.
 _CHUNK: Final = 500
@@ -34,13 +37,23 @@ def any_due(connection: apsw.Connection, now: float) -> bool:
 
 
 def lease_due(connection: apsw.Connection, care: Care, now: float, limit: int, sealer: Sealer) -> tuple[Record, ...]:
-    """Lease what is due and leased to nobody, longest due first."""
+    """Lease what is due and leased to nobody, longest due first.
+
+    A record that does not open is leased too, so that it is not met again at once, and left out: it must not keep
+    the others from being looked after.
+    """
     sql = (
         f"UPDATE operations SET care_token = ?, care_until = ? WHERE rowid IN ({_DUE})"
-        f" RETURNING due_at, {codec.COLUMNS}"
+        f" RETURNING due_at, {codec.COLUMNS}, operation_id"
     )
     leased = connection.execute(sql, (care.token, care.until, now, now, limit)).fetchall()
-    return tuple(codec.decode(row[1:], sealer) for row in sorted(leased, key=lambda row: (row[0], row[1])))
+    found: list[Record] = []
+    for _, *row, operation_id in sorted(leased, key=lambda row: row[:2]):
+        try:
+            found.append(codec.decode(tuple(row), sealer))
+        except SealError as error:
+            _log.error("operation %s cannot be reconciled: %s", operation_id, error)
+    return tuple(found)
 
 
 def lease_one(connection: apsw.Connection, key: str, care: Care, now: float) -> bool:

@@ -66,9 +66,10 @@ class Writer:
     def submit(self, work: Work) -> asyncio.Future[Any]:
         """Run `work` inside a transaction; the future has its result once that is durable.
 
-        `work` either raises before it changed anything or changes what belongs together. Once accepted it is carried
-        out, whether or not anybody still awaits the future. The future raises StoreUnavailableError when the
-        transaction could not be made; after a failed COMMIT it is possible that it was.
+        Once accepted, `work` is carried out whether or not anybody still awaits the future; it may run more than once,
+        each time in a transaction that knows nothing of the earlier ones. When it raises, nothing of it is kept and
+        nobody else's work suffers. The future raises StoreUnavailableError when the transaction could not be made;
+        after a failed COMMIT it is possible that it was.
         """
         if self._closed:
             raise StoreUnavailableError("the store is closed")
@@ -110,14 +111,22 @@ class Writer:
 
     def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
         jobs = [self._waiting.popleft() for _ in range(min(_MAX_BATCH, len(self._waiting)))]
+        results: list[Any] = []
         try:
-            results = [job.work(self._connection) for job in jobs]
+            for job in jobs:
+                results.append(job.work(self._connection))  # noqa: PERF401 - their number tells which one failed
             self._stamp(self._connection)
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, and the loop must go on
+        except apsw.Error as error:
             self._fail(jobs, error)
             self._next()
-            return
-        self._batches.put(_Batch(jobs, results, loop))
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, and the loop must go on
+            # The job's own fault, not the file's: the others begin again without it.
+            culprit = min(len(results), len(jobs) - 1)
+            self._waiting.extendleft(reversed(jobs[:culprit] + jobs[culprit + 1 :]))
+            self._fail(jobs[culprit : culprit + 1], error)
+            self._next()
+        else:
+            self._batches.put(_Batch(jobs, results, loop))
 
     def _commit_batches(self) -> None:
         while (batch := self._batches.get()) is not None:
@@ -162,9 +171,15 @@ class Writer:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
         for job in jobs:
-            refusal = StoreUnavailableError(f"{type(error).__name__}: {error}")
-            refusal.__cause__ = error
-            _refuse(job, refusal)
+            _refuse(job, _told_as(error))
+
+
+def _told_as(error: Exception) -> StoreUnavailableError:
+    if isinstance(error, StoreUnavailableError):
+        return error
+    refusal = StoreUnavailableError(f"{type(error).__name__}: {error}")
+    refusal.__cause__ = error
+    return refusal
 
 
 def _refuse(job: _Job, refusal: StoreUnavailableError) -> None:
