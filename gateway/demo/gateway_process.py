@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ async def create_key(keys: Path, *, subject: str, tenant: str, permissions: Sequ
     whose = ["--keys", str(keys), "--subject", subject, "--tenant", tenant]
     process = await asyncio.create_subprocess_exec(
         *COMMAND, "keys", "create", *whose, *granted, "--json",
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=_unsettled(keys.parent),
     )  # fmt: skip
     printed, complaint = await process.communicate()
     if process.returncode:
@@ -51,5 +52,18 @@ async def start_gateway(
         "--keys", str(folder / "keys.json"), "--host", host, "--port", "0",
         "--allow-private", urlsplit(provider_url).netloc,
     ]  # fmt: skip
-    environment = {"PAYMENTS_URL": provider_url, "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL", **(options or {})}
+    environment = {
+        **_unsettled(folder),
+        "PAYMENTS_URL": provider_url,
+        "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL",
+        **(options or {}),
+    }
     return await Child.start(serve, log=folder / f"{name}.log", environment=environment)
+
+
+def _unsettled(folder: Path) -> dict[str, str]:
+    """Our environment without settings of a gateway, and a settings file that says nothing: ours must not leak in."""
+    config = folder / "oncegate.yaml"
+    config.touch()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ONCEGATE_")}
+    return {**kept, "ONCEGATE_CONFIG": str(config)}

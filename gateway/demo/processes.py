@@ -1,7 +1,6 @@
 """Child processes with an address: started, awaited until they listen, stopped whatever happens."""
 
 import asyncio
-import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
@@ -32,14 +31,17 @@ class Child:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, log: Path, environment: Mapping[str, str] | None = None) -> "Child":
-        """Start a command and wait until it prints its URL. Raises NotStartedError."""
+        """Start a command, in our environment or the given one, and wait until it prints its URL.
+
+        Raises NotStartedError.
+        """
         with log.open("ab") as sink:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=sink,
-                env={**os.environ, **(environment or {})},
+                env=environment,
                 # Ctrl-C is for the one who started us: children end when we say so, in the order we choose.
                 start_new_session=True,
             )

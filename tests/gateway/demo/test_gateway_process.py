@@ -35,7 +35,22 @@ async def test_options_are_settings(provider: ProviderProcess, tmp_path: Path) -
         )
 
 
+async def test_the_settings_of_this_place_do_not_leak_in(
+    provider: ProviderProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the environment's settings nor a settings file in the working directory reach the gateway."""
+    monkeypatch.setenv("ONCEGATE_LEASE_S", "never")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "oncegate.yaml").write_text("nonsense: 1\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "here")
+    await create_key(tmp_path / "keys.json", subject="agent", tenant="demo", permissions=[])
+    gateway = await start_gateway(tmp_path, manifests=MANIFESTS, provider_url=provider.url)
+
+    assert await gateway.stop() == 0
+
+
 async def test_a_key_that_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
     """Where the file cannot be written there is no key."""
+    (tmp_path / "keys.json").mkdir()
     with pytest.raises(KeyNotMadeError):
-        await create_key(tmp_path / "no" / "such" / "folder.json", subject="agent", tenant="demo", permissions=[])
+        await create_key(tmp_path / "keys.json", subject="agent", tenant="demo", permissions=[])

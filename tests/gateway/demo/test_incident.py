@@ -62,7 +62,7 @@ def _children_of(session: str) -> list[str]:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_nothing_running(how: signal.Signals, tmp_path: Path) -> None:
     """Ctrl-C or SIGTERM in the middle of the wait: every child is gone, and so are its files."""
-    mark = f"ONCEGATE_DEMO_TEST={os.getpid()}-{time.monotonic_ns()}"
+    mark = f"DEMO_TEST={os.getpid()}-{time.monotonic_ns()}"
     name, _, value = mark.partition("=")
     demo = subprocess.Popen(
         [sys.executable, "-c", "import sys; from gateway.demo.incident import run_demo; sys.exit(run_demo())"],
@@ -74,9 +74,10 @@ def test_an_interrupted_demo_leaves_nothing_running(how: signal.Signals, tmp_pat
     for line in demo.stdout:
         if "POST" in line:
             break
-    assert len(_children_of(mark)) == 4
+    running = len(_children_of(mark))
     demo.send_signal(how)
     demo.communicate(timeout=30)
 
+    assert running == 4
     assert demo.returncode == INTERRUPTED
     assert (_children_of(mark), list(tmp_path.iterdir())) == ([], [])

@@ -24,13 +24,13 @@ async def test_the_incident_makes_three_refunds(provider: ProviderProcess) -> No
 
     assert await provider.effects("ORD-4471") == 3
     assert (told.ok, told.attempts) == (True, 3)
-    assert lines == [
+    assert [line.partition(" RF-")[0] for line in lines] == [
         "POST /orders/ORD-4471/refunds  {payment: pay_4471, paise: 425000}",
         "TIMEOUT after 500ms - no response",
         "retry 1/3",
         "TIMEOUT after 500ms - no response",
         "retry 2/3",
-        "200 OK  {refund_id: RF-99202, status: settled...",
+        "200 OK  {refund_id:",
     ]
 
 

@@ -24,13 +24,14 @@ async def test_a_child_that_dies_says_why(tmp_path: Path) -> None:
         await Child.start([sys.executable, "-c", "raise SystemExit('no such ledger')"], log=tmp_path / "log")
 
 
-async def test_the_environment_is_added_to_ours(tmp_path: Path) -> None:
-    """A child sees what it is given."""
-    code = "import os; print('http://127.0.0.1:' + os.environ['GIVEN'], flush=True); input()"
-    child = await Child.start([sys.executable, "-c", code], log=tmp_path / "log", environment={"GIVEN": "42"})
+async def test_a_child_gets_the_environment_it_is_given(tmp_path: Path) -> None:
+    """A child sees what it is given, and nothing else."""
+    code = "import os; print('http://127.0.0.1:' + os.environ['GIVEN'] + str(len(os.environ)), flush=True); input()"
+    given = {"GIVEN": "42", "LC_CTYPE": "C.UTF-8"}
+    child = await Child.start([sys.executable, "-c", code], log=tmp_path / "log", environment=given)
     await child.kill()
 
-    assert child.url == "http://127.0.0.1:42"
+    assert child.url == "http://127.0.0.1:422"
 
 
 def _state(pid: int) -> str:
