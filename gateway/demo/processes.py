@@ -1,9 +1,11 @@
 """Child processes with an address: started, awaited until they listen, stopped whatever happens."""
 
 import asyncio
+import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 URL = re.compile(rb"https?://[0-9a-zA-Z.\-]+:[0-9]+")
@@ -65,11 +67,11 @@ class Child:
 
     def pause(self) -> None:
         """SIGSTOP: the process stands still, its sockets stay open."""
-        self._process.send_signal(signal.SIGSTOP)
+        _signal(self._process, signal.SIGSTOP)
 
     def resume(self) -> None:
         """SIGCONT."""
-        self._process.send_signal(signal.SIGCONT)
+        _signal(self._process, signal.SIGCONT)
 
     async def _stopped(self, how: signal.Signals) -> int:
         code = await _end(self._process, how)
@@ -91,15 +93,22 @@ async def _drain(process: asyncio.subprocess.Process) -> None:
         pass
 
 
+def _signal(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
+    """As `Process.send_signal`, which also polls, and so takes the exit code away from the loop that waits for it."""
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, how)
+
+
 async def _end(process: asyncio.subprocess.Process, how: signal.Signals) -> int:
     if process.returncode is None:
-        process.send_signal(how)
+        _signal(process, how)
         if how is not signal.SIGKILL:
-            process.send_signal(signal.SIGCONT)
+            # One that stands still hears it only when it goes on.
+            _signal(process, signal.SIGCONT)
     try:
         return await asyncio.wait_for(process.wait(), STOPS_WITHIN_S)
     except TimeoutError:
-        process.kill()
+        _signal(process, signal.SIGKILL)
         return await process.wait()
 
 
