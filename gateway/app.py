@@ -162,6 +162,7 @@ def _telemetry(settings: Settings, environ: Mapping[str, str]) -> OtelTelemetry:
     chosen = TelemetrySettings(
         otlp_endpoint=settings.otlp_endpoint,
         attempt_spans=settings.attempt_spans,
+        capture=settings.capture,
         server_spans=settings.server_spans,
         inbound_trace=InboundTrace(settings.inbound_trace),
         sample_ratio=settings.sample_ratio,

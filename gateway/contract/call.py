@@ -44,7 +44,6 @@ class ToolCall:
         store_epoch: `Oncegate-Store-Epoch`, from `prepare` or an earlier `meta.store_epoch`.
         deadline_ms: `X-Request-Timeout-Ms`, relative to arrival.
         repeat_of: operation id that this call means to repeat on purpose.
-        body_bytes: size of the request body, held against the tool's `limits.request_bytes` once the tool is known.
     """
 
     tool: str
@@ -62,4 +61,3 @@ class ToolCall:
     expect: Expect | None = None
     repeat_of: str | None = None
     approval_id: str | None = None
-    body_bytes: int = 0

@@ -49,7 +49,7 @@ class CallEndpoint:
             require_json(exchange.head)
             body = await read_body(exchange.head, receive, self._limits)
             document = parse_object(body, self._limits)
-            call = parse_call(tool, document, exchange, body_bytes=len(body))
+            call = parse_call(tool, document, exchange)
             asked = True
             # Written here, because a failure after the core has acted must not be told as "nothing was sent".
             answer = answer_of(await self._ask(call, caller, receive))

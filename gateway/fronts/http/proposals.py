@@ -19,7 +19,7 @@ _VISIBLE: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _MAX_DIGITS: Final = 9
 
 
-def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange, *, body_bytes: int) -> ToolCall:
+def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> ToolCall:
     """The call that a body and its headers propose.
 
     Raises:
@@ -49,7 +49,6 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange, *, bo
         expect=_expect(document),
         repeat_of=text(document, "repeat_of", "repeat_of"),
         approval_id=text(document, "approval_id", "approval_id"),
-        body_bytes=body_bytes,
     )
 
 

@@ -12,7 +12,7 @@ from gateway.fronts.http.proposals import parse_call
 
 def parse(document: dict[str, Any], head: dict[bytes, bytes] | None = None) -> Any:
     """The call of a body and headers."""
-    return parse_call("t", document, Exchange("r", 0.0, head or {}, ("p", "s")), body_bytes=2)
+    return parse_call("t", document, Exchange("r", 0.0, head or {}, ("p", "s")))
 
 
 def test_an_empty_body_is_a_call_without_arguments() -> None:
@@ -36,7 +36,7 @@ def test_half_an_expectation_is_one() -> None:
 def test_what_cannot_be_a_name_is_no_tool(name: str) -> None:
     """Names are 1 to 128 of letters, digits, `_`, `.` and `-`."""
     with pytest.raises(Refusal) as refused:
-        parse_call(name, {}, Exchange("r", 0.0, {}), body_bytes=2)
+        parse_call(name, {}, Exchange("r", 0.0, {}))
 
     assert refused.value.code is ErrorCode.UNKNOWN_TOOL
 

@@ -1,0 +1,52 @@
+"""What the pages say of commands, routes and codes, against commands, routes and codes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.exits import Exit
+from gateway.cli.group import COMMANDS
+from gateway.fronts.http.openapi import document
+
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_every_command_is_on_the_page() -> None:
+    """The table of docs/cli.md is the table of commands."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([a-z]+)", page, re.MULTILINE))
+
+    assert named == set(COMMANDS)
+
+
+def test_every_exit_code_is_on_the_page() -> None:
+    """Its codes are those of the program."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)} == {code.value for code in Exit}
+
+
+def test_every_route_is_on_the_page() -> None:
+    """docs/http.md names each path that is served, with its method where it is under /v1."""
+    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    paths = document()["paths"]
+    wanted = [
+        f"{method.upper()} {path.replace('operation_id', 'id')}" if path.startswith("/v1") else path
+        for path, item in paths.items()
+        for method in item
+        if method in {"get", "post"}
+    ]
+
+    assert [
+        route for route in wanted if f"`{route}`" not in page and f"`{route.removeprefix('GET ')}`" not in page
+    ] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """Links to files of this repository name files that are there."""
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+
+    assert [target for target in targets if not (page.parent / target).exists()] == []
