@@ -104,16 +104,13 @@ class Connection(asyncio.Protocol):
         A loop that was busy has not told us yet. Under TLS only an idle connection may be asked: a young one has
         session tickets to read.
         """
-        if self.closed:
-            return True
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self.sock.fileno(), select.POLLIN | select.POLLRDHUP)
-        return bool(self._poll.poll(0))
+        return self.closed or self._seen() != 0
 
     def fit_to_send(self) -> bool:
         """Whether the first byte may be written, the connection having been in hand for a while."""
-        return not self.closed and ((self._tls and self.carried == 0) or not self.stale())
+        if self._tls and self.carried == 0:
+            return not self.closed and not self._seen() & ~select.POLLIN
+        return not self.stale()
 
     def abort(self, fault: Fault = Fault.ABORTED, detail: str = "we closed the connection") -> None:
         """Close without a farewell; what is still to be written is dropped, and who listens learns why."""
@@ -124,14 +121,19 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def give_up(self) -> None:
+        """Close a connection that its maker gets no hold of: its loop may never say that it was lost."""
+        self.abort()
+        self._gone()
+
     # What the loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # By duck-typing only: uvloop's transports are no asyncio.Transport.
         self._transport = cast("asyncio.Transport", transport)
         self._tls = transport.get_extra_info("ssl_object") is not None
-        # Paused means: not all of it is with the kernel.
-        self._transport.set_write_buffer_limits(high=0)
+        # Paused shall mean: not all of it is with the kernel. A socket's transport pauses above `high`, TLS's at it.
+        self._transport.set_write_buffer_limits(high=1 if self._tls else 0, low=0)
         self._on_open(self)
 
     def data_received(self, data: bytes) -> None:
@@ -166,12 +168,10 @@ class Connection(asyncio.Protocol):
             elif isinstance(exc, ssl.SSLError) and exc.reason in _CLIENT_REFUSED:
                 self._reader.fail(Fault.TLS_CLIENT_REFUSED, "the peer's TLS refused our certificate or the lack of one")
             else:
+                self._hear_last_words()
                 self._reader.fail(Fault.RESET, "the connection broke")
             self._end()
-        self._transport = None
-        self._on_lost(self)
-        if not self.lost.done():
-            self.lost.set_result(None)
+        self._gone()
 
     def pause_writing(self) -> None:
         self._paused = True
@@ -181,6 +181,27 @@ class Connection(asyncio.Protocol):
         if self._writing:
             self._moved_at = self._clock.monotonic()
             self._write(b"")
+
+    def _seen(self) -> int:
+        """What the kernel knows of the socket: bytes to read, a close, an error."""
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self.sock.fileno(), select.POLLIN | select.POLLRDHUP)
+        return sum(events for _, events in self._poll.poll(0))
+
+    def _hear_last_words(self) -> None:
+        """Read what had come when a write failed: an early 413 and then a reset. The loop leaves it unread."""
+        if self._tls or self._reader is None:
+            return
+        with contextlib.suppress(OSError):
+            while not self._reader.ended and (data := self.sock.recv(SLICE)):
+                self._reader.feed(data)
+
+    def _gone(self) -> None:
+        self._transport = None
+        self._on_lost(self)
+        if not self.lost.done():
+            self.lost.set_result(None)
 
     # One exchange.
 

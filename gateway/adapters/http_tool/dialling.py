@@ -74,7 +74,7 @@ class Dialler:
                 server_hostname=origin.host if origin.tls else None,
             )
         except BaseException as error:
-            connection.abort()
+            connection.give_up()
             sock.close()
             if isinstance(error, OSError) and not isinstance(error, TimeoutError):
                 raise _handshake_failure(error) from error

@@ -38,7 +38,7 @@ class Resolver:
         """The addresses of `host`, families taking turns. Cancelling the wait does not stop the question.
 
         Raises:
-            Failed: DNS_FAILED.
+            Failed: DNS_FAILED; ABORTED by `aclose`.
         """
         try:
             return (unmapped(ip_address(host)),)
@@ -51,7 +51,13 @@ class Resolver:
         if task is None:
             task = self._asking[host] = asyncio.get_running_loop().create_task(self._ask(host))
             task.add_done_callback(partial(self._asked, host))
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if task.cancelled() and caller is not None and not caller.cancelling():
+                raise Failed(Fault.ABORTED, "the transport was closed") from None
+            raise
 
     async def aclose(self) -> None:
         """Ask nothing more."""

@@ -164,6 +164,7 @@ class HttpToolTransport:
 
     def _check(self, connection: Connection, limits: Limits, send_by: float | None) -> None:
         if not connection.fit_to_send():
+            connection.abort()
             raise Failed(Fault.CONNECTION_LOST, "the connection was lost before anything was sent")
         now = self._clock.monotonic()
         if now >= min(limits.send_deadline, limits.ends_at) or (send_by is not None and now >= send_by):

@@ -90,6 +90,9 @@ CASES = {
         arrived=0,
         request={"body": BIG},
     ),
+    "413 early, RST at once": Case(
+        script=[part(1), send(TOO_LARGE), RST], told=("413 0B [complete]",), arrived=0, request={"body": BIG}
+    ),
     "200 before the request was written": Case(
         script=[part(1), send(OK), hold], told=("malformed [sent]",), arrived=0, request={"body": BIG}
     ),
@@ -297,7 +300,7 @@ async def test_a_large_body_arrives_whole(raw_server: Serve, make_transport: Mak
 
 async def test_an_answer_that_comes_before_the_whole_request_says_so(raw_server: Serve, make_transport: Make) -> None:
     """A 408 means something else when the request was not written."""
-    server = raw_server([part(1), send(TOO_LARGE.replace(b"413", b"408")), listen])
+    server = raw_server([part(1), send(TOO_LARGE.replace(b"413", b"408")), hold])
 
     exchange = await make_transport(server).exchange(request_to(server, body=BIG), limits())
 

@@ -1,0 +1,218 @@
+"""One socket between and during exchanges."""
+
+import asyncio
+import socket
+import struct
+import threading
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from gateway.adapters.http_tool.connection import Connection
+from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.stages.execute.attempt.exchange import Fault
+from tests.faults.raw_server import (
+    FIN,
+    OK,
+    REQUEST,
+    RST,
+    TLS,
+    RawServer,
+    Step,
+    await_event,
+    hold,
+    listen,
+    part,
+    send,
+    serve,
+)
+from tests.gateway.adapters.http_tool.conftest import (
+    Certificates,
+    Make,
+    Serve,
+    limits,
+    pools,
+    request_to,
+    settled,
+    told,
+)
+
+CLEAN, KEPT = "0 active, 0 idle, 0 waiting", "0 active, 1 idle, 0 waiting"
+
+
+def only(transport: HttpToolTransport) -> Connection:
+    (connection,) = transport._open
+    return connection
+
+
+async def happened(server: RawServer) -> None:
+    """Let the loop hear what the first connection's script did at its end."""
+    await server.all_scripts_ended()
+
+
+def ended_behind_the_loops_back(server: RawServer) -> None:
+    """The same while the loop is busy: it hears nothing, only the kernel knows."""
+    with server._changed:
+        assert server._changed.wait_for(lambda: server._state.ended == 1, 5.0)
+
+
+@pytest.mark.parametrize("last_words", [FIN, RST, send(b"HTTP/1.1 408 Request Timeout\r\n\r\n"), send(OK)])
+@pytest.mark.parametrize("busy", [False, True])
+async def test_what_happens_to_an_idle_connection_never_touches_the_next_call(
+    raw_server: Serve, make_transport: Make, last_words: Step, *, busy: bool
+) -> None:
+    """It closed, broke, or said something nobody asked for: the next call opens another."""
+    go = threading.Event()
+    server = raw_server([REQUEST, send(OK), await_event(go), last_words], [serve(OK.replace(b"{}", b"[]"))])
+    transport = make_transport(server)
+    assert told(await transport.exchange(request_to(server), limits())) == "200 2B [complete]"
+
+    go.set()
+    if busy:
+        ended_behind_the_loops_back(server)
+    else:
+        await happened(server)
+    exchange = await transport.exchange(request_to(server), limits())
+
+    assert told(exchange) == "200 2B [complete]"
+    assert exchange.answer is not None
+    assert exchange.answer.body == b"[]"
+    assert await settled(transport) == KEPT
+
+
+async def test_an_idle_connection_that_dies_leaves_the_pool(raw_server: Serve, make_transport: Make) -> None:
+    """Without a call to notice it."""
+    go = threading.Event()
+    server = raw_server([REQUEST, send(OK), await_event(go), FIN])
+    transport = make_transport(server)
+    await transport.exchange(request_to(server), limits())
+    connection = only(transport)
+
+    go.set()
+    await connection.lost
+
+    assert pools(transport) == CLEAN
+
+
+async def test_a_write_resets_on_close_and_a_read_does_not(raw_server: Serve, make_transport: Make) -> None:
+    """The socket is tuned for each exchange, also when it is used again."""
+    server = raw_server([serve()])
+    transport = make_transport(server)
+
+    def tuning() -> tuple[tuple[int, int], int]:
+        sock = only(transport).sock
+        linger = struct.unpack("ii", sock.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8))
+        return (linger[0], linger[1]), sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+
+    await transport.exchange(request_to(server), limits())
+    assert tuning() == ((0, 0), 0)
+    await transport.exchange(request_to(server), limits(linger_reset=True, total_s=30.0))
+    linger, patience_ms = tuning()
+    assert (linger, 29_000 < patience_ms <= 30_000) == ((1, 0), True)
+    await transport.exchange(request_to(server), limits())
+    assert tuning() == ((0, 0), 0)
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize(("linger_reset", "seen"), [(True, "reset"), (False, "closed")])
+async def test_the_end_of_listening_is_a_reset(
+    raw_server: Serve, make_transport: Make, seen: str, *, linger_reset: bool
+) -> None:
+    """So that bytes still in the kernel do not arrive after we have given up."""
+    server = raw_server([REQUEST, listen])
+    transport = make_transport(server)
+
+    exchange = await transport.exchange(request_to(server), limits(read_s=None, total_s=0.1, linger_reset=linger_reset))
+    await server.all_scripts_ended()
+
+    assert (told(exchange), server.events) == ("read_timeout [sent]", [seen])
+
+
+async def test_the_first_cause_is_the_one_that_is_told(raw_server: Serve, make_transport: Make) -> None:
+    """Our own abort after a timeout ends in a lost connection, and is not told as one."""
+    server = raw_server([REQUEST, hold])
+    transport = make_transport(server)
+
+    exchange = await transport.exchange(request_to(server), limits(read_s=0.05))
+    await settled(transport)
+
+    assert (exchange.fault, exchange.detail) == (Fault.READ_TIMEOUT, "no more of the answer came in time")
+
+
+async def test_a_peer_that_reads_slowly_is_not_one_that_does_not_read(raw_server: Serve, make_transport: Make) -> None:
+    """`write_s` bounds the silence between slices, not the whole of them."""
+
+    def sip(peer: object) -> None:
+        for _ in range(40):
+            part(250_000)(peer)  # type: ignore[arg-type]
+            server.stopping.wait(0.01)
+
+    server = raw_server([sip, send(OK), hold])
+    transport = make_transport(server)
+
+    exchange = await transport.exchange(request_to(server, body=b"x" * 10_000_000 + b"y" * 65), limits(write_s=0.2))
+
+    assert told(exchange) in {"200 2B [complete]", "malformed [sent]"}
+
+
+async def test_a_write_is_bounded_by_the_end_of_the_attempt(raw_server: Serve, make_transport: Make) -> None:
+    """However generous `write_s` is."""
+    server = raw_server([hold])
+
+    exchange = await make_transport(server).exchange(
+        request_to(server, body=b"x" * 20_000_000), limits(write_s=60.0, total_s=0.1)
+    )
+
+    assert told(exchange) == "write_timeout [sent]"
+    assert exchange.elapsed_s < 1.0
+
+
+def _reset(transport: HttpToolTransport) -> Awaitable[None]:
+    transport.reset()
+    return asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("stop", [_reset, HttpToolTransport.aclose])
+async def test_a_shutdown_ends_what_runs(
+    raw_server: Serve, make_transport: Make, stop: Callable[[HttpToolTransport], Awaitable[None]]
+) -> None:
+    """As ABORTED, in the phase it had reached."""
+    server = raw_server([serve(), hold], [REQUEST, hold])
+    transport = make_transport(server)
+    running = asyncio.create_task(transport.exchange(request_to(server, method="PUT"), limits()))
+    await running
+    running = asyncio.create_task(transport.exchange(request_to(server), limits(fresh_connection=True)))
+    await server.wait_for(lambda server: server.arrived == 2)
+
+    await stop(transport)
+
+    assert told(await running) == "aborted [sent]"
+    assert await settled(transport) == CLEAN
+
+
+async def test_after_a_reset_calls_go_on_and_after_a_close_they_do_not(raw_server: Serve, make_transport: Make) -> None:
+    """A close is for good."""
+    server = raw_server([serve()])
+    transport = make_transport(server)
+    await transport.exchange(request_to(server), limits())
+
+    transport.reset()
+    assert told(await transport.exchange(request_to(server), limits())) == "200 2B [complete]"
+    await transport.aclose()
+    assert told(await transport.exchange(request_to(server), limits())) == "aborted [none]"
+    assert transport._open == set()
+
+
+async def test_a_young_tls_connection_may_have_tickets_to_read(
+    raw_server: Serve, make_transport: Make, certificates: Certificates
+) -> None:
+    """Bytes in the kernel right after a handshake are no reason to doubt it; later they are."""
+    server = raw_server([TLS, serve()], tls=certificates.server)
+    transport = make_transport(server, tls=certificates.trusting)
+
+    async def gate() -> None:
+        await asyncio.sleep(0.01)
+
+    lines = [told(await transport.exchange(request_to(server), limits(), gate)) for _ in range(3)]
+
+    assert lines == ["200 2B [complete]", "200 2B [complete] reused", "200 2B [complete] reused"]
