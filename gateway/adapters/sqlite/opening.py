@@ -158,6 +158,7 @@ def _prepare(connection: apsw.Connection, path: Path) -> None:
         raise StoreRefusedError(f"{path} is no OnceGate file")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")
     if application == 0:
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
 

@@ -1,0 +1,104 @@
+"""Rows that wait for one another."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.adapters.sqlite import codec
+from gateway.adapters.sqlite.opening import OpenFile
+from gateway.adapters.sqlite.rows import RowBuffer
+from gateway.adapters.sqlite.writer import Writer
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+from tests.conformance.moves import row
+
+
+@pytest.fixture
+async def writer(file: OpenFile) -> AsyncIterator[Writer]:
+    """A writer of the file."""
+    made = Writer(file.writing, wait_s=0.05, stamp=lambda _: None)
+    yield made
+    await made.close()
+
+
+def count(file: OpenFile) -> int:
+    """How many rows are durable."""
+    ((rows,),) = file.reading.execute("SELECT count(*) FROM rows").fetchall()
+    assert isinstance(rows, int)
+    return rows
+
+
+async def arrived(file: OpenFile, rows: int) -> None:
+    """Wait until so many rows are durable."""
+    async with asyncio.timeout(5.0):
+        # Durable is what a reader sees, and a reader is told of nothing: it can only ask.
+        while count(file) < rows:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
+
+async def test_rows_share_a_transaction(file: OpenFile, writer: Writer) -> None:
+    """Whatever comes within the wait is one COMMIT, durable within 50 ms on a machine that has the time."""
+    buffer = RowBuffer(writer)
+    start = time.monotonic()
+    for n in range(20):
+        buffer.add((codec.row_values(row(f"r{n}")),))
+    assert (len(buffer), count(file)) == (20, 0)
+
+    await arrived(file, 20)
+
+    # Twenty times the promise: the machine that runs this may be busy with something else.
+    assert time.monotonic() - start < 1.0
+    assert writer.commits == 1
+    assert len(buffer) == 0
+
+
+async def test_a_later_row_is_carried_too(file: OpenFile, writer: Writer) -> None:
+    """One that comes while others are on their way has its own wait."""
+    buffer = RowBuffer(writer)
+    buffer.add((codec.row_values(row("r1")),))
+    await arrived(file, 1)
+    buffer.add((codec.row_values(row("r2")),))
+
+    await arrived(file, 2)
+
+
+async def test_flushing_does_not_wait(file: OpenFile, writer: Writer) -> None:
+    """Everything accepted is durable when `flush` returns, also what was on its way."""
+    buffer = RowBuffer(writer)
+    buffer.add((codec.row_values(row("r1")),))
+    first = asyncio.create_task(buffer.flush())
+    await asyncio.sleep(0)
+    buffer.add((codec.row_values(row("r2")),))
+    await buffer.flush()
+
+    assert count(file) == 2
+    await first
+    await buffer.flush()
+
+
+async def test_rows_outlive_a_failed_transaction(file: OpenFile, writer: Writer) -> None:
+    """While another process keeps the file the rows wait on, in their order, and are written afterwards."""
+    buffer = RowBuffer(writer)
+    file.reading.execute("PRAGMA query_only = OFF")
+    file.reading.execute("BEGIN IMMEDIATE")
+    buffer.add((codec.row_values(row("r1")),))
+    with pytest.raises(StoreUnavailableError):
+        await buffer.flush()
+    buffer.add((codec.row_values(row("r2")),))
+    file.reading.execute("COMMIT")
+
+    await arrived(file, 2)
+
+    assert file.reading.execute("SELECT row_id FROM rows ORDER BY rowid").fetchall() == [("r1",), ("r2",)]
+
+
+async def test_the_buffer_is_bounded(writer: Writer) -> None:
+    """When nothing can be written for long, more rows are refused rather than kept in memory for ever."""
+    buffer = RowBuffer(writer)
+    values = codec.row_values(row("r"))
+    buffer.add([values] * 20_000)
+
+    with pytest.raises(StoreUnavailableError, match="20000 execution rows wait"):
+        buffer.add([values])
+    await buffer.flush()
