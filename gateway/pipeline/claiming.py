@@ -21,7 +21,7 @@ from gateway.pipeline.undertaking import LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine
-from gateway.stages.execute.operation.machine import FencedError
+from gateway.stages.execute.operation.machine import Claim, FencedError
 from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
 from gateway.stages.execute.operation.record import Bodies, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
@@ -61,21 +61,24 @@ class Claims:
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
-        token, bodies = parts.chance.token(), Bodies(arguments=intention.arguments)
-        lease_s = parts.bounds.lease_s
+        token = parts.chance.token()
+
+        def by(now: float) -> Claim:
+            return Claim(
+                owner=token,
+                lease_until=now + parts.bounds.lease_s,
+                origin=intention.origin,
+                arguments=intention.arguments,
+                fingerprint=intention.fingerprint,
+                holds=intention.holds,
+            )
+
         try:
             match meeting:
                 case BeginAgain(record=record):
-                    claimed: Record | None = await self._keeper.move(
-                        record,
-                        lambda r, now: machine.claim(
-                            r, owner=token, lease_until=now + lease_s, bodies=bodies, fingerprint=intention.fingerprint
-                        ),
-                    )
+                    claimed: Record | None = await self._keeper.move(record, lambda r, now: machine.claim(r, by(now)))
                 case TakeOver(record=record):
-                    claimed = await self._keeper.move(
-                        record, lambda r, now: machine.take_over(r, owner=token, now=now, lease_until=now + lease_s)
-                    )
+                    claimed = await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
                 case Begin() | Forgotten():
                     claimed = await self._keeper.insert(self.new_record(visit, occurrence, token))
         except (FencedError, IllegalMoveError):

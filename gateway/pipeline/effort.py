@@ -20,7 +20,8 @@ from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.stored_request import pack, unpack
 from gateway.stages.execute.operation import machine, replay
-from gateway.stages.execute.operation.machine import Evidence, FencedError, Ownership, Sending, Settlement
+from gateway.stages.execute.operation.evidence import Evidence
+from gateway.stages.execute.operation.machine import FencedError, Ownership, Sending, Settlement
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.sighting import Identifier

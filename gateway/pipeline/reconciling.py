@@ -79,7 +79,7 @@ class Looker:
         if lookup is None or lookup.baseline is None:
             return ()
         data = await self._ask(tool, arguments, key, trace, deadline=deadline)
-        return None if data is None else sighting.identifiers(data.value, lookup)
+        return None if data is None else sighting.identifiers(data.value, lookup, arguments)
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
@@ -98,7 +98,7 @@ class Looker:
             count = len(sight.matches)
             return await self._keeper.move(
                 record,
-                lambda r, now: machine.find(r, count, settlement, now=now),
+                lambda r, now: machine.find(r, count, settlement, now=now, attempts=len(record.attempts)),
                 self.rows(record, by=by, trace_id=trace_id),
             )
         if terms is None or not lookups.counts(sight, terms):

@@ -7,7 +7,7 @@ from typing import Final
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import Sending, Settlement
+from gateway.stages.execute.operation.machine import Claim, Sending, Settlement
 from gateway.stages.execute.operation.ports import Applied, Change, OperationStore
 from gateway.stages.execute.operation.record import Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 from gateway.stages.execute.operation.table import TRANSITIONS, Event
@@ -119,6 +119,17 @@ def _attempt(number: int, now: float) -> Attempt:
     )
 
 
+def _claim(owner: str, lease_until: float) -> Claim:
+    return Claim(
+        owner=owner,
+        lease_until=lease_until,
+        origin=origin(subject=owner, run_id="run-9"),
+        arguments={"order": CANARY},
+        fingerprint="g",
+        holds=(Hold("acme", "order", f"another than {CANARY}"),),
+    )
+
+
 def _settlement(by: str = "attempt") -> Settlement:
     result = b'{"id":"' + CANARY.encode() + b'"}'
     return Settlement(by=by, wall=1_790_000_002.25, result=result, code="some_code", status=200)
@@ -159,23 +170,9 @@ def _settle(event: Event) -> Callable[[Record, float], Record]:
 
 
 _FIRE: Final[Mapping[Event, Callable[[Record, float], Record]]] = {
-    Event.CLAIMED: lambda record, now: machine.claim(
-        record,
-        owner="second",
-        lease_until=now + LEASE_S,
-        bodies=Bodies(arguments={"order": CANARY}),
-        fingerprint="g",
-        holds=(Hold("acme", "order", f"another than {CANARY}"),),
-        origin=origin(subject="second", run_id="run-9"),
-    ),
+    Event.CLAIMED: lambda record, now: machine.claim(record, _claim("second", now + LEASE_S)),
     Event.TAKEN_OVER: lambda record, now: machine.take_over(
-        record,
-        owner="heir",
-        now=max(now, record.lease_until),
-        lease_until=now + 2 * LEASE_S,
-        bodies=record.bodies,
-        holds=record.holds,
-        origin=record.origin,
+        record, _claim("heir", now + 2 * LEASE_S), now=max(now, record.lease_until)
     ),
     Event.GATE_PASSED: lambda record, now: machine.pass_gate(
         record, machine.own(record), _sending(now, one_effect=False), now=now

@@ -1,6 +1,6 @@
 """What a look-up proves. One match proves an effect; silence proves nothing before its time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway.stages.execute.operation.record import Record, State
@@ -49,8 +49,3 @@ def counts(sight: Sight, terms: LookupTerms) -> bool:
     """Whether a look-up that found nothing may be counted. Tested on when it *started*."""
     due = due_at(sight.record, terms)
     return not sight.matches and sight.proves_absence and due is not None and sight.started_at >= due
-
-
-def attributed_elsewhere(identifiers: Sequence[str], settled: frozenset[str]) -> tuple[bool, ...]:
-    """Which candidates already belong to another operation and therefore cannot be this one."""
-    return tuple(identifier in settled for identifier in identifiers)

@@ -4,51 +4,29 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 `state` comes from `table.cell`; every changed record carries the next version.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final
 
+from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
+    UNSETTLED,
     Attempt,
     Bodies,
+    Hold,
     Knowledge,
+    Origin,
     Record,
     State,
 )
 from gateway.stages.execute.operation.table import Event, IllegalMoveError, cell
 
-# An attempt of which one of these is known cannot act on its own any more.
-_HARMLESS: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED, Knowledge.VOID})
 _SETTLED: Final = frozenset({State.DONE, State.REFUSED, State.FROZEN})
 
 
 class FencedError(Exception):
     """The caller is no longer the owner: its token or fence is stale, or its lease is dead. Nothing was changed."""
-
-
-class Evidence(StrEnum):
-    """What an attempt's end proves."""
-
-    NOT_SENT = "not_sent"
-    REFUSED_RETRYABLE = "refused_retryable"
-    REFUSED = "refused"
-    DONE = "done"
-    LOST = "lost"
-    """Nothing: the socket is closed and no answer will come through it."""
-
-
-_EVENTS: Final = {
-    Evidence.NOT_SENT: Event.NOT_SENT,
-    Evidence.REFUSED_RETRYABLE: Event.REFUSED_RETRYABLE,
-    Evidence.REFUSED: Event.REFUSED,
-}
-_KNOWLEDGE: Final = {
-    Evidence.NOT_SENT: Knowledge.NOT_SENT,
-    Evidence.REFUSED_RETRYABLE: Knowledge.REFUSED,
-    Evidence.REFUSED: Knowledge.REFUSED,
-    Evidence.DONE: Knowledge.DONE,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +43,18 @@ class Settlement:
     result: bytes | None = None
     code: str | None = None
     status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a live call brings to a record that it claims. Its request comes with the SENT mark."""
+
+    owner: str
+    lease_until: float
+    origin: Origin
+    arguments: Mapping[str, object]
+    fingerprint: str
+    holds: tuple[Hold, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,32 +90,24 @@ def own(record: Record) -> Ownership:
     return Ownership(owner=record.owner, fence=record.fence)
 
 
-def claim(record: Record, *, owner: str, lease_until: float, bodies: Bodies, fingerprint: str) -> Record:
-    """A live call claims a FREE record: same occurrence, same downstream key, its own arguments."""
-    return _become(
-        record,
-        Event.CLAIMED,
-        owner=owner,
-        fence=record.fence + 1,
-        lease_until=lease_until,
-        bodies=bodies,
-        fingerprint=fingerprint,
-    )
+def claim(record: Record, by: Claim) -> Record:
+    """A live call claims a FREE record: same occurrence, same downstream key."""
+    return _claimed(record, Event.CLAIMED, by)
 
 
-def take_over(record: Record, *, owner: str, now: float, lease_until: float) -> Record:
-    """A live call of the same arguments takes a CLAIMED record whose owner is dead. Never from SENT."""
+def take_over(record: Record, by: Claim, *, now: float) -> Record:
+    """A live call of the same material arguments takes a CLAIMED record whose owner is dead. Never from SENT."""
     if not record.lease_is_dead(now):
         raise IllegalMoveError(record.state, Event.TAKEN_OVER)
-    return _become(record, Event.TAKEN_OVER, owner=owner, fence=record.fence + 1, lease_until=lease_until)
+    return _claimed(record, Event.TAKEN_OVER, by)
 
 
 def pass_gate(record: Record, ownership: Ownership, sending: Sending, *, now: float) -> Record:
     """Mark SENT, before the first byte.
 
     Raises:
-        FencedError: not the owner any more, or the lease is dead: nothing may be sent.
-        IllegalMoveError: the record has been settled meanwhile.
+        FencedError: not the owner any more, as after a settlement, or the lease is dead: nothing may be sent.
+        IllegalMoveError: it is marked already.
     """
     _require_owner(record, ownership, now)
     return _with_attempt(record, Event.GATE_PASSED, sending, now, fence=record.fence)
@@ -174,8 +156,6 @@ def give_up(record: Record, ownership: Ownership, *, now: float) -> Record:
 def extend(record: Record, ownership: Ownership, *, now: float, lease_until: float) -> Record:
     """The heartbeat. Refused once the lease is dead: somebody may have seen it."""
     _require_owner(record, ownership, now)
-    if record.state not in OWNED:
-        raise FencedError
     return replace(record, lease_until=lease_until, version=record.version + 1)
 
 
@@ -206,22 +186,21 @@ def learn(
     if attempt.knowledge is Knowledge.DONE:
         return record
     was_unknown = attempt.knowledge is Knowledge.UNKNOWN
-    knowledge = _KNOWLEDGE[evidence]
-    known = replace(attempt, knowledge=knowledge, code=settlement.code, status=settlement.status)
-    told = record
-    if attempt != known:
-        told = replace(record, attempts=(*record.attempts[: number - 1], known, *record.attempts[number:]))
-    event = _event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
+    known = replace(attempt, knowledge=KNOWLEDGE[evidence], code=settlement.code, status=settlement.status)
+    told = record if attempt == known else with_known(record, known)
+    event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
     if event is None:
         return record if told is record else replace(told, version=record.version + 1)
     return _become(told, event, now=now, settlement=settlement)
 
 
-def find(record: Record, matches: int, settlement: Settlement, *, now: float) -> Record:
-    """Fold a positive look-up into the record; where the table has no cell for it, it changes nothing."""
-    event = Event.FOUND_ONE if matches == 1 else Event.FOUND_SEVERAL
+def find(record: Record, matches: int, settlement: Settlement, *, now: float, attempts: int) -> Record:
+    """Fold a positive look-up into the record; where the table has no cell for it, it changes nothing.
+
+    `attempts` is how many the record had as the look-up started.
+    """
     try:
-        return _become(record, event, now=now, settlement=settlement)
+        return _become(record, event_of_find(record, matches, attempts), now=now, settlement=settlement)
     except IllegalMoveError:
         return record
 
@@ -236,56 +215,26 @@ def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> R
         return record
     if record.negatives + 1 < confirm:
         return _become(record, Event.FOUND_NOTHING, negatives=record.negatives + 1, negative_at=now)
-    return _become(_void(record), Event.PROVED_ABSENT, now=now)
+    return _become(covered(record), Event.PROVED_ABSENT, now=now)
 
 
 def settle_by_operator(
     record: Record, event: Event, settlement: Settlement, *, now: float, evidence: str | None = None
 ) -> Record:
     """A person's word, with evidence that the caller audits. Refused while somebody still listens, unless DONE."""
-    told = record if event is Event.OPERATOR_DONE else _void(record)
+    told = record if event is Event.OPERATOR_DONE else covered(record)
     return _become(told, event, now=now, settlement=settlement, evidence=evidence)
 
 
-def _event_of(
-    record: Record, attempt: Attempt, evidence: Evidence, *, was_unknown: bool, authoritative: bool
-) -> Event | None:
-    """The event that an attempt's end is for this record, or None when it changes no state."""
-    last = attempt.number == len(record.attempts)
-    if evidence is Evidence.DONE:
-        return _event_of_done(record, attempt)
-    if record.state is State.SENT:
-        if not last:
-            return None
-        return Event.REFUSED_FOR_ALL if authoritative else _EVENTS[evidence]
-    if record.state not in (State.LISTENING, State.UNKNOWN):
-        return None
-    if authoritative:
-        return Event.REFUSED_FOR_ALL
-    if record.unknown_attempts():
-        return Event.CONTACT_LOST if last and record.state is State.LISTENING else None
-    return _EVENTS[evidence] if was_unknown else None
-
-
-def _event_of_done(record: Record, attempt: Attempt) -> Event | None:
-    if record.state is State.FROZEN:
-        return None
-    beside = any(
-        later.knowledge not in _HARMLESS and not (attempt.one_effect and later.one_effect)
-        for later in record.attempts[attempt.number :]
-    )
-    if beside:
-        return Event.DONE_BESIDE_ANOTHER
-    return None if record.state is State.DONE else Event.DONE
-
-
 def _lose_contact(record: Record, number: int, settlement: Settlement, now: float) -> Record:
-    running = record.state in (State.SENT, State.LISTENING) and number == len(record.attempts)
-    if not running:
-        return record
-    attempt = replace(record.attempts[-1], code=settlement.code, status=settlement.status)
-    told = replace(record, attempts=(*record.attempts[:-1], attempt))
-    return _become(told, Event.CONTACT_LOST, now=now)
+    attempt = record.attempts[number - 1]
+    told = with_known(record, replace(attempt, code=settlement.code, status=settlement.status))
+    if record.state in (State.SENT, State.LISTENING) and number == len(record.attempts):
+        return _become(told, Event.CONTACT_LOST, now=now)
+    # Whoever closed the record before did not see the status that its owner got, and `replay.refusal` asks for it.
+    in_doubt = record.state in UNSETTLED and attempt.knowledge is Knowledge.UNKNOWN
+    news = in_doubt and settlement.status is not None and attempt.status is None
+    return replace(told, version=record.version + 1) if news else record
 
 
 def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:
@@ -301,12 +250,19 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *,
     return _become(record, event, attempts=(*record.attempts, attempt), bodies=bodies, fence=fence, **changes)
 
 
-def _void(record: Record) -> Record:
-    """What is covered by a negative, or by a person's word, cannot be what a later answer surprises us with."""
-    attempts = tuple(
-        replace(a, knowledge=Knowledge.VOID) if a.knowledge is Knowledge.UNKNOWN else a for a in record.attempts
+def _claimed(record: Record, event: Event, by: Claim) -> Record:
+    return _become(
+        record,
+        event,
+        owner=by.owner,
+        fence=record.fence + 1,
+        lease_until=by.lease_until,
+        origin=by.origin,
+        fingerprint=by.fingerprint,
+        holds=by.holds,
+        # What stood there before the first send of all stays the baseline: an item that came since may well be ours.
+        bodies=Bodies(arguments=by.arguments, baseline=record.bodies.baseline),
     )
-    return replace(record, attempts=attempts)
 
 
 def _require_token(record: Record, ownership: Ownership) -> None:

@@ -104,10 +104,13 @@ class Held:
 NoRecord = Begin | Forgotten
 OwnRecord = BeginAgain | TakeOver | SeeDead | Answered | Conflict | Running | InDoubt | Frozen
 Meeting = NoRecord | OwnRecord | Held
+
+
 def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float) -> NoRecord | OwnRecord:
     """Decide what a call does about the occurrences of its identity, oldest first.
 
-    Equal to one that is done: its answer. Then the open one, if any. Then one that was done with other arguments.
+    Equal to one that is done: its answer. Then the open one, if any. Then one that was done with other arguments, one
+    that was refused a moment ago, one that is free.
     """
     kept = [r for r in occurrences if _is_kept(r, newcomer, wall)]
     same_and_done = [r for r in kept if r.state is State.DONE and r.fingerprint == newcomer.fingerprint]
@@ -116,17 +119,15 @@ def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall:
     for record in kept:
         if record.state in OPEN:
             return _meet_open(record, newcomer, now)
-    for record in reversed(kept):
-        if record.state is State.DONE:
-            return Conflict(record)
-        if record.state is State.FREE:
-            return BeginAgain(record)
-        if record.fingerprint == newcomer.fingerprint:
-            return Answered(record)
-    latest = max((r.occurrence for r in occurrences), default=0)
-    if not occurrences and newcomer.may_have_been_sent:
-        return Forgotten(latest + 1)
-    return Begin(latest + 1)
+    latest = {record.state: record for record in kept}
+    if State.DONE in latest:
+        return Conflict(latest[State.DONE])
+    if State.REFUSED in latest:
+        return Answered(latest[State.REFUSED])
+    if State.FREE in latest:
+        return BeginAgain(latest[State.FREE])
+    following = 1 + max((r.occurrence for r in occurrences), default=0)
+    return Forgotten(following) if newcomer.may_have_been_sent else Begin(following)
 
 
 def meet_holders(
@@ -162,5 +163,6 @@ def _is_kept(record: Record, newcomer: Newcomer, wall: float) -> bool:
     if record.state is State.DONE and settled is not None:
         return newcomer.keeps_answer and (newcomer.window_s is None or wall < settled + newcomer.window_s)
     if record.state is State.REFUSED and settled is not None:
-        return record.fingerprint == newcomer.fingerprint and wall < settled + newcomer.refusal_ttl_s
+        same = newcomer.keeps_answer and record.fingerprint == newcomer.fingerprint
+        return same and wall < settled + newcomer.refusal_ttl_s
     return True

@@ -78,7 +78,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Who asked, by which tool and manifest; fixed when the record is made."""
+    """Who asked, by which tool and manifest: of the call that claimed the record last, whose request is stored."""
 
     tenant: str
     subject: str
@@ -94,7 +94,7 @@ class Origin:
     caller_key: str | None = None
     """The caller's own Idempotency-Key; never part of the identity unless the manifest says `fields: caller`."""
     traceparent: str | None = None
-    """Of the call that made the record, for links from replays and reconciliations."""
+    """Of that call, for links from replays and reconciliations."""
 
     def system_caller(self) -> Caller:
         """Who a reconciliation acts as: nobody's permissions, the operation's tenant."""
@@ -127,8 +127,7 @@ class Record:
         fence: rises with every claim, takeover and replay; an owner with an older fence changes nothing.
         closed_at: when the record last entered UNKNOWN; `settle_after` counts from here.
         negatives: look-ups in a row, since `closed_at`, that counted as "nothing found".
-        refused_code: REFUSED: the error code; DONE: `done_result_lost` or another code when the result is not whole.
-        windowed: whether a stored answer is kept for `identity.window` (idempotent effects without one keep none).
+        outcome_code: REFUSED: the error code; DONE: `done_result_lost` or another code when the result is not whole.
     """
 
     key: str

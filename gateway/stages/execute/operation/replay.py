@@ -20,7 +20,6 @@ class Refusal(StrEnum):
     NEAR_WINDOW_END = "the provider might have forgotten the key before the replay ends"
     STATUS_NOT_CACHED = "the provider answered, and keeps only successes under the key"
     CLOCK_STEPPED_BACK = "the wall clock stepped back, so the provider's window cannot be judged"
-    HELD_BACK = "the first request may still be under way"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +75,10 @@ def is_authoritative(record: Record, number: int, status: int, terms: ReplayTerm
         return False
     if status in _BESIDE_THE_KEY_TABLE or status == terms.in_progress_status or not 400 <= status < 500:
         return False
-    others_are_over = all(
-        a.knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED) or a.acts_until <= now
+    # A marked answer is what the key table keeps: whatever still arrives under the key is answered the same.
+    speaks_for_others = all(
+        a.knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED) or a.acts_until <= now or (marked and a.one_effect)
         for a in record.attempts
         if a.number != number
     )
-    return others_are_over and (terms.caches_all or marked)
+    return speaks_for_others and (terms.caches_all or marked)

@@ -12,10 +12,10 @@ from gateway.stages.execute.operation.record import Record
 Identifier = str | int
 
 
-def identifiers(data: Any, lookup: Lookup) -> tuple[Identifier, ...] | None:
+def identifiers(data: Any, lookup: Lookup, arguments: Mapping[str, Any]) -> tuple[Identifier, ...] | None:
     """Every candidate's identifier, for the baseline before a first send. None: the answer cannot be read whole."""
     candidates = _candidates(data, lookup)
-    if candidates is None or not _is_complete(data, lookup, {}):
+    if candidates is None or not _is_complete(data, lookup, {"args": dict(arguments)}):
         return None
     found = [_identifier(lookup.baseline, item, data) for item in candidates]
     return None if any(it is None for it in found) else tuple(it for it in found if it is not None)

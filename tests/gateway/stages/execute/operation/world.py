@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from gateway.stages.execute.operation import lookups, machine, replay
-from gateway.stages.execute.operation.machine import Evidence, Ownership, Sending, Settlement
+from gateway.stages.execute.operation.evidence import Evidence
+from gateway.stages.execute.operation.machine import Claim, Ownership, Sending, Settlement
 from gateway.stages.execute.operation.record import OWNED, Bodies, Origin, Record, State
 
 NOW: Final = 0.0
@@ -23,7 +24,8 @@ LOOK: Final = lookups.LookupTerms(settle_after_s=0.5, confirm=1, confirm_every_s
 
 class Wire(NamedTuple):
     """One attempt outside the record. `hears`: m(arked, not yet written) w(aiting) d(eaf). `road`: n(othing written)
-    f(lying) x(ecuted) r(efused) v(anished). `answer`: what is on its way back. `may_write`: send_by has not passed."""
+    f(lying) x(ecuted) r(efused) v(anished). `answer`: what is on its way back. `may_write`: send_by has not passed.
+    """
 
     hears: str = "m"
     road: str = "n"
@@ -134,17 +136,17 @@ class Moves:
         looks = (
             world.looks
             if self.tool.without == "version"
-            else tuple(sorted(l._replace(fresh=False) for l in world.looks))
+            else tuple(sorted(look._replace(fresh=False) for look in world.looks))
         )
         return world._replace(record=record, wires=wires, looks=looks)
 
     def _calls(self, world: World) -> Iterator[tuple[str, World]]:
         record, room = world.record, len(world.wires) < self.tool.attempts
         if record.state is State.FREE and room:
-            claimed = machine.claim(record, owner=OWNER, lease_until=FUTURE, bodies=Bodies(), fingerprint="f")
+            claimed = machine.claim(record, _claim(record))
             yield "a call claims", self._set(world, claimed)._replace(owner=True)
         if record.state is State.CLAIMED and record.lease_is_dead(NOW) and room:
-            taken = machine.take_over(record, owner=OWNER, now=NOW, lease_until=FUTURE)
+            taken = machine.take_over(record, _claim(record), now=NOW)
             yield "a call takes over", self._set(world, taken)._replace(owner=True)
 
     def _owner(self, world: World) -> Iterator[tuple[str, World]]:
@@ -220,9 +222,9 @@ class Moves:
 
     def _learn(self, world: World, index: int, evidence: Evidence, *, for_all: bool = False) -> World:
         record = machine.learn(world.record, index + 1, evidence, SETTLEMENT, now=NOW, authoritative=for_all)
-        if self.tool.without == "join" and record.state is State.UNKNOWN and world.record.state is State.SENT:
-            if evidence is not Evidence.LOST:
-                record = replace(record, state=State.FREE)
+        left_sent = world.record.state is State.SENT and record.state is State.UNKNOWN
+        if self.tool.without == "join" and left_sent and evidence is not Evidence.LOST:
+            record = replace(record, state=State.FREE)
         return self._set(world, record)
 
     def _provider_side(self, world: World, index: int) -> Iterator[tuple[str, World]]:
@@ -275,7 +277,7 @@ class Moves:
         for position, look in enumerate(world.looks):
             rest = world._replace(looks=world.looks[:position] + world.looks[position + 1 :])
             if look.matches:
-                found = machine.find(record, look.matches, SETTLEMENT, now=NOW)
+                found = machine.find(record, look.matches, SETTLEMENT, now=NOW, attempts=len(record.attempts))
             else:
                 version = record.version if look.fresh else record.version - 1
                 found = machine.find_nothing(record, version=version, now=NOW, confirm=LOOK.confirm)
@@ -298,6 +300,12 @@ def violations(world: World) -> Iterator[str]:
         yield "frozen without two requests under way at once"
     if state is State.CLAIMED and world.record.unknown_attempts():
         yield "claimed beside an attempt of which nothing is known"
+
+
+def _claim(record: Record) -> Claim:
+    return Claim(
+        owner=OWNER, lease_until=FUTURE, origin=record.origin, arguments={}, fingerprint="f", holds=record.holds
+    )
 
 
 def _wire(world: World, index: int, **changes: object) -> World:
