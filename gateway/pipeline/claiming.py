@@ -17,7 +17,7 @@ from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import Telling
-from gateway.pipeline.undertaking import LookAgain, Undertaking
+from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine
@@ -118,8 +118,9 @@ class Claims:
                 await undertaking.run()
             finally:
                 self._pulse.end(effort)
-                # Whoever still waits looks at the record as it has become.
-                self._room.call(record.key, None)
+                # This runs before the caller below: who waits hears the same, or looks at what became of it since.
+                told = None if undertaking.answered_early else undertaking.answer
+                self._room.call(record.key, _shared(told))
 
         self._spawn(carry())
         answer = await asyncio.shield(undertaking.answer)
@@ -127,8 +128,7 @@ class Claims:
             visit.telling.sent += effort.sends
             return None
         visit.telling.rowed = True
-        shared = answer.error is not None and answer.error.code not in _OWNERS_OWN
-        self._room.call(record.key, answer if shared else None)
+        self._room.call(record.key, _shared(undertaking.answer))
         return answer
 
     def render(self, visit: Visit, key: str) -> RenderedRequest | Envelope:
@@ -187,6 +187,14 @@ class Claims:
 
     async def _over_rate(self, visit: Visit) -> Envelope | None:
         return await over_rate(self._parts, visit.telling)
+
+
+def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:
+    """What those who wait are told: the owner's failure, unless it was its own. A result they read from the record."""
+    told = answer.result() if answer is not None and answer.done() else None
+    if not isinstance(told, Envelope) or told.error is None or told.error.code in _OWNERS_OWN:
+        return None
+    return told
 
 
 async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:

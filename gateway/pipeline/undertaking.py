@@ -54,6 +54,8 @@ class Undertaking:
         self._deadline = deadline
         self.effort = effort
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.answered_early = False
+        """The answer says what was known while the socket was still open; the record may know more by now."""
 
     async def run(self) -> None:
         """Carry it through. Whatever happens, the caller is answered, and by what is proved."""
@@ -154,6 +156,7 @@ class Undertaking:
         else:
             envelope = await self._ending.listening()
             running.admission.listen()
+            self.answered_early = True
             self._give(envelope)
             await self._ending.heard(running)
 
