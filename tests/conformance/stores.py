@@ -39,9 +39,11 @@ class MemoryHarness:
         self._store = MemoryOperationStore(clock, rows_retention_s=ROWS_RETENTION_S)
 
     async def open(self) -> OperationStore:
+        """Always the same one."""
         return self._store
 
     async def close(self) -> None:
+        """Forget everything."""
         await self._store.close()
 
 
@@ -55,6 +57,7 @@ class SqliteHarness:
         self._opened: list[SqliteOperationStore] = []
 
     async def open(self) -> SqliteOperationStore:
+        """One more process's view of the file."""
         store = SqliteOperationStore.open(
             self.path, host=self.host, sealer=Sealer.parse(SEAL_KEY), rows_retention_s=ROWS_RETENTION_S
         )
@@ -62,6 +65,7 @@ class SqliteHarness:
         return store
 
     async def close(self) -> None:
+        """Close every view."""
         for store in self._opened:
             await store.close()
 

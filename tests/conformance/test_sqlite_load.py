@@ -27,6 +27,7 @@ async def test_those_who_come_together_share_a_commit(tmp_path: Path) -> None:
     earlier = store.commits
 
     async def commit_and_read(n: int) -> bool:
+        """Whether another process sees what this one was told is durable."""
         assert await store.commit(Change(after=records[n])) == Applied()
         return await reader.by_key(records[n].key) == records[n]
 
@@ -57,6 +58,7 @@ def test_a_busy_loop_does_not_starve_writes(tmp_path: Path) -> None:
     sys.setswitchinterval(_PYTHONS_OWN_INTERVAL_S)
 
     async def measure() -> list[float]:
+        """Seconds each write took, shortest first."""
         store = SqliteOperationStore.open(tmp_path / "operations.db")
         took = await _writes_beside_calls(store)
         await store.close()

@@ -42,6 +42,7 @@ class TwoStores(RuleBasedStateMachine):
         self._rows = 0
 
     def teardown(self) -> None:
+        """Leave nothing open."""
         self._run(self._sqlite.close())
         self._loop.close()
         self._folder.cleanup()

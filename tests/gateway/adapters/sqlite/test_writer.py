@@ -95,6 +95,7 @@ async def test_the_stamp_is_part_of_each_batch(connection: apsw.Connection, path
     """It runs once a transaction, after the jobs."""
 
     def stamp(connection: apsw.Connection) -> None:
+        """A number of its own."""
         insert(connection, 100)
 
     writer = Writer(connection, wait_s=1.0, stamp=stamp)
@@ -109,6 +110,7 @@ async def test_a_job_that_raises_harms_no_other(writer: Writer, path: Path) -> N
     """Nothing of it is kept, whoever awaits it is told, and the others of its batch are carried out."""
 
     def fail(connection: apsw.Connection) -> None:
+        """Half its work, then an error."""
         insert(connection, 99)
         raise LookupError("of its own")
 
@@ -127,6 +129,7 @@ async def test_a_refusal_keeps_its_kind(writer: Writer) -> None:
     own = StoreUnavailableError("own")
 
     def fail(_: apsw.Connection) -> None:
+        """As a text does that cannot be opened."""
         raise own
 
     with pytest.raises(StoreUnavailableError) as raised:
@@ -139,6 +142,7 @@ async def test_a_failing_stamp_refuses_somebody_and_goes_on(connection: apsw.Con
     """Whatever raises, no caller waits for ever."""
 
     def stamp(_: apsw.Connection) -> None:
+        """Always an error."""
         raise ArithmeticError
 
     writer = Writer(connection, wait_s=1.0, stamp=stamp)
