@@ -158,7 +158,7 @@ class Settings(BaseModel):
     retention_s: Seconds = Field(
         default=2_592_000.0,
         ge=60,
-        description="How long arguments and results of settled operations are kept where the manifest says nothing; a tombstone stays.",
+        description="How long arguments and results of settled operations are kept of tools that have no manifest any more; a tombstone stays. A manifest says so for its own tool.",
     )
     rows_retention_s: Seconds | None = Field(
         default=None, ge=60, description="Execution rows older than this are deleted. Unset: they are kept."

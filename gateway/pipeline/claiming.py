@@ -13,6 +13,7 @@ from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import Pins
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.spool import Spool
@@ -38,7 +39,15 @@ class Claims:
     """Makes records owned, and sets undertakings going."""
 
     def __init__(
-        self, parts: Parts, keeper: Keeper, looker: Looker, room: WaitingRoom, spool: Spool, pulse: Pulse, spawn: Spawn
+        self,
+        parts: Parts,
+        keeper: Keeper,
+        looker: Looker,
+        room: WaitingRoom,
+        spool: Spool,
+        pulse: Pulse,
+        pins: Pins,
+        spawn: Spawn,
     ) -> None:
         self._parts = parts
         self._keeper = keeper
@@ -46,6 +55,7 @@ class Claims:
         self._room = room
         self._spool = spool
         self._pulse = pulse
+        self._pins = pins
         self._spawn = spawn
         self.draining = False
 
@@ -61,6 +71,7 @@ class Claims:
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
+        await self._pins.ensure(intention.tool)
         token = parts.chance.token()
 
         def by(now: float) -> Claim:

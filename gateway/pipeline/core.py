@@ -27,8 +27,10 @@ from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Effect, Rows
 from gateway.manifest.tool import Tool
 from gateway.pipeline.claiming import Claims, over_rate
+from gateway.pipeline.forgetting import Forgetting
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse, stopped
 from gateway.pipeline.questions import Questions, unavailable
@@ -62,10 +64,11 @@ class Pipeline:
         keeper = Keeper(parts.store)
         looker = Looker(parts, keeper)
         room = WaitingRoom(parts.bounds.waiters)
-        self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._spawn)
-        self._writes = Writes(parts, keeper, looker, room, self._claims)
-        self._sweeper = Sweeper(parts, keeper, looker, self._spool)
-        self._questions = Questions(parts, keeper, looker, self._sweeper)
+        self._pins = Pins(parts)
+        self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._pins, self._spawn)
+        self._writes = Writes(parts, keeper, looker, room, self._claims, self._pins)
+        self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
+        self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
         self._running: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
         self._unknown: dict[str, UnknownOperations] = {}
@@ -241,11 +244,18 @@ class Pipeline:
         return self._parts.telemetry.render_prometheus()
 
     async def start(self) -> None:
-        """Begin what runs beside calls."""
+        """Begin what runs beside calls.
+
+        Raises:
+            RevisionError: a manifest would lose the records of its predecessor.
+            StoreUnavailableError: what earlier manifests were cannot be read.
+        """
+        await self._pins.start()
         self._parts.telemetry.watch_unknown(lambda: dict(self._unknown))
         self._background = [
             asyncio.create_task(self._pulse.run()),
             asyncio.create_task(self._sweeper.run()),
+            asyncio.create_task(Forgetting(self._parts).run()),
             asyncio.create_task(self._count_unknown()),
         ]
 

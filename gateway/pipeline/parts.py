@@ -38,8 +38,8 @@ class Tools(Protocol):
         """The tools in use. A call asks once and goes on with what it got."""
         ...
 
-    def by_digest(self, digest: str) -> Tool | None:
-        """The tool of an earlier manifest that open records were made with; None when it cannot be loaded any more."""
+    def compile(self, canonical: bytes) -> Tool | None:
+        """The tool of a pinned manifest; None when this version or this operator cannot load it any more."""
         ...
 
 

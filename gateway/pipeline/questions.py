@@ -21,6 +21,7 @@ from gateway.manifest.policies import Scope
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sweeping import Sweeper
 from gateway.pipeline.telling import afterwards, rfc3339
@@ -39,11 +40,12 @@ _EVENTS = {SettledAs.EXECUTED: Event.OPERATOR_DONE, SettledAs.NOT_EXECUTED: Even
 class Questions:
     """Answers from the store, within what the caller may see: the own subject's, or the tenant's by permission."""
 
-    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, sweeper: Sweeper) -> None:
+    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, sweeper: Sweeper, pins: Pins) -> None:
         self._parts = parts
         self._keeper = keeper
         self._looker = looker
         self._sweeper = sweeper
+        self._pins = pins
 
     def catalogue(self, caller: Caller) -> tuple[ToolSummary, ...]:
         """The tools the caller may use: without the permission a tool is not there."""
@@ -97,7 +99,7 @@ class Questions:
         )
         if record.state in (State.DONE, State.REFUSED, State.FREE, State.FROZEN) or owned_by_the_living:
             return succeed(self.view(record), self._meta(record))
-        if not self._sweeper.has_means(record):
+        if not await self._sweeper.has_means(record):
             return self._refuse(ErrorCode.NOT_RECONCILABLE, record)
         after = await self._sweeper.reconcile(record)
         return succeed(self.view(after), self._meta(after))
@@ -111,7 +113,7 @@ class Questions:
             return self._refuse(ErrorCode.FORBIDDEN, record, permission=OPERATIONS_SETTLE)
         event = _EVENTS[settlement.settled_as]
         by = f"operator:{caller.subject}"
-        word = self._word(record, settlement, by)
+        word = await self._word(record, settlement, by)
         try:
             after = await self._keeper.move(
                 record,
@@ -157,9 +159,9 @@ class Questions:
             "tombstone": record.tombstone,
         }
 
-    def _word(self, record: Record, settlement: SettleRequest, by: str) -> Settlement:
+    async def _word(self, record: Record, settlement: SettleRequest, by: str) -> Settlement:
         result = code = None
-        tool = self._sweeper.tool_of(record)
+        tool = await self._pins.tool_of(record)
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
             telling = afterwards(self._parts, tool, record, trace_id=None)
             envelope = telling.found(settlement.result, record)

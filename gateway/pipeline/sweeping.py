@@ -5,6 +5,7 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker, lookup_terms, replay_terms
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import afterwards
@@ -25,11 +26,12 @@ _SHORTEST_S, _LONGEST_S, _SHARE_OF_AGE = 1.0, 300.0, 0.25
 class Sweeper:
     """Reconciles; called by the live system, by operators, and at start-up for what an earlier process left behind."""
 
-    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, spool: Spool) -> None:
+    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, spool: Spool, pins: Pins) -> None:
         self._parts = parts
         self._keeper = keeper
         self._looker = looker
         self._spool = spool
+        self._pins = pins
         self._token = parts.chance.token()
 
     async def run(self) -> None:
@@ -51,7 +53,7 @@ class Sweeper:
             next_look_s = _LONGEST_S
             try:
                 cared = await self.care_for(record)
-                next_look_s = self._next_look_s(cared)
+                next_look_s = await self._next_look_s(cared)
             except (FencedError, IllegalMoveError):
                 next_look_s = _SHORTEST_S  # somebody changed it under our hands
             except Exception as error:  # noqa: BLE001 - as above
@@ -69,11 +71,11 @@ class Sweeper:
             cared = await self.care_for(record)
             return cared
         finally:
-            await self._parts.store.release(record.key, self._token, self._next_look_s(cared))
+            await self._parts.store.release(record.key, self._token, await self._next_look_s(cared))
 
-    def has_means(self, record: Record) -> bool:
+    async def has_means(self, record: Record) -> bool:
         """Whether the operation's manifest declares any way to find out."""
-        tool = self.tool_of(record)
+        tool = await self._pins.tool_of(record)
         return tool is not None and (tool.reconcile.lookup is not None or tool.downstream_key is not None)
 
     async def care_for(self, record: Record) -> Record:
@@ -84,7 +86,7 @@ class Sweeper:
                 lambda r, now: machine.see_dead_lease(r, now=now),
                 self._looker.rows(record, by="sweeper"),
             )
-        tool = self.tool_of(record)
+        tool = await self._pins.tool_of(record)
         if tool is None or record.state not in (State.UNKNOWN, State.LISTENING):
             return record
         if tool.reconcile.lookup is not None:
@@ -94,13 +96,6 @@ class Sweeper:
             if replay.refusal(record, terms, wall=self._parts.store.wall()) is None:
                 record = await self._replay(record, tool)
         return record
-
-    def tool_of(self, record: Record) -> Tool | None:
-        """The tool whose manifest the record was made with; the present one where that is the same operation."""
-        current = self._parts.tools.catalogue.get(record.origin.tool)
-        if current is not None and current.digest == record.origin.manifest_digest:
-            return current
-        return self._parts.tools.by_digest(record.origin.manifest_digest) or current
 
     async def _look(self, record: Record, tool: Tool) -> Record:
         parts = self._parts
@@ -136,12 +131,12 @@ class Sweeper:
         trace.ended(_result(effort.record), operation_id=record.operation_id)
         return effort.record
 
-    def _next_look_s(self, record: Record) -> float:
+    async def _next_look_s(self, record: Record) -> float:
         """When to look again: at the moment a negative would count, or after a share of the time already waited."""
         if record.state is not State.UNKNOWN or record.closed_at is None:
             return _SHORTEST_S
         now = self._parts.store.now()
-        tool = self.tool_of(record)
+        tool = await self._pins.tool_of(record)
         terms = None if tool is None else lookup_terms(tool)
         due = None if terms is None else lookups.due_at(record, terms)
         backoff_s = min(_LONGEST_S, max(_SHORTEST_S, _SHARE_OF_AGE * (now - record.closed_at)))

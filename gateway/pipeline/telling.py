@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from gateway.contract.call import Caller, ToolCall
@@ -29,7 +30,13 @@ from gateway.stages.validate.verdict import Rejected
 
 def rfc3339(wall: float | None) -> str | None:
     """A wall-clock moment as the wire writes it."""
-    return None if wall is None else datetime.fromtimestamp(wall, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if wall is None else _rfc3339(int(wall))
+
+
+# Thousands of calls end within the same second.
+@lru_cache(maxsize=8)
+def _rfc3339(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def suggestion(tool: Tool, arguments: Mapping[str, Any], operation_key: str = "") -> Suggestion | None:

@@ -10,12 +10,13 @@ from gateway.contract.envelope import Envelope
 from gateway.pipeline.claiming import Claims
 from gateway.pipeline.keeping import HeldError, Keeper
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker, replay_terms
 from gateway.pipeline.telling import suggestion
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
-from gateway.stages.execute.operation.intention import differing
+from gateway.stages.execute.operation.intention import differing, former_keys, today
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import (
     Answered,
@@ -54,12 +55,15 @@ class _Wait(Enum):
 class Writes:
     """Stages 2 and 3 of a write."""
 
-    def __init__(self, parts: Parts, keeper: Keeper, looker: Looker, room: WaitingRoom, claims: Claims) -> None:
+    def __init__(
+        self, parts: Parts, keeper: Keeper, looker: Looker, room: WaitingRoom, claims: Claims, pins: Pins
+    ) -> None:
         self._parts = parts
         self._keeper = keeper
         self._looker = looker
         self._room = room
         self._claims = claims
+        self._pins = pins
 
     async def run(self, visit: Visit) -> Envelope:
         """Meet the record until there is an answer.
@@ -84,9 +88,11 @@ class Writes:
     async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord, Snapshot]":
         """The same for the operation alone, whoever stands on its holds."""
         store, intention = self._parts.store, visit.intention
-        snapshot = await store.look((intention.identity_key,), intention.holds)
+        former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
+        snapshot = await store.look((intention.identity_key, *former), intention.holds)
+        occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch)
-        return meet(snapshot.occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+        return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
 
     async def _act(self, meeting: Meeting, visit: Visit) -> Step:
         match meeting:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gateway.adapters.files.manifests import load_directory
 from gateway.manifest.building import Operator
-from gateway.manifest.catalog import Catalogue
+from gateway.manifest.catalog import Catalogue, load_pinned
 from gateway.manifest.complaint import Complaint, Severity
 from gateway.manifest.tool import Tool
 
@@ -26,16 +26,15 @@ class Shelf:
         if loaded.catalogue is None:
             raise ValueError(f"the manifests in {directory} cannot be used:\n{_told(loaded.complaints)}")
         self._catalogue = loaded.catalogue
-        self._by_digest = {tool.digest: tool for tool in loaded.catalogue.tools.values()}
 
     @property
     def catalogue(self) -> Catalogue:
         """The tools in use."""
         return self._catalogue
 
-    def by_digest(self, digest: str) -> Tool | None:
-        """A tool of this or an earlier catalogue of this process."""
-        return self._by_digest.get(digest)
+    def compile(self, canonical: bytes) -> Tool | None:
+        """The tool of a pinned manifest, with this operator's values; None if it does not compile any more."""
+        return load_pinned(canonical, self._operator)
 
     def reload(self) -> bool:
         """Load the directory anew. False: something in it is wrong, and the old catalogue stays."""
@@ -44,7 +43,6 @@ class Shelf:
             _log.error("manifests not reloaded: %s", _told(loaded.complaints))
             return False
         self._catalogue = loaded.catalogue
-        self._by_digest |= {tool.digest: tool for tool in loaded.catalogue.tools.values()}
         return True
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import copy
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from gateway.stages.execute.operation.ports import (
     Commit,
     HeldBy,
     OperationFilter,
+    PinnedManifest,
     RowFilter,
     Snapshot,
     Stale,
@@ -50,6 +51,7 @@ class MemoryOperationStore:
         self._records: dict[str, Record] = {}
         self._care: dict[str, _Care] = {}
         self._rows: dict[str, ExecutionRow] = {}
+        self._pins: dict[str, PinnedManifest] = {}
         self._closed = False
 
     def __repr__(self) -> str:
@@ -160,14 +162,17 @@ class MemoryOperationStore:
         if self._records[key].state is State.UNKNOWN:
             care.due_at = self.now() + next_look_s
 
-    async def forget(self, *, retention_s: float, operation_id: str | None = None) -> int:
+    async def forget(
+        self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
+    ) -> int:
         await self._write()
         until = self.wall() - retention_s
         forgotten = 0
         for record in list(self._records.values()):
             if record.state not in _ENDED or record.tombstone or record.settled_wall is None:
                 continue
-            if record.operation_id == operation_id or (operation_id is None and record.settled_wall <= until):
+            due = record.settled_wall <= until and (tools is None or record.origin.tool in tools)
+            if record.operation_id == operation_id or (operation_id is None and due):
                 self._records[record.key] = replace(
                     record, version=record.version + 1, bodies=Bodies(), holds=(), tombstone=True
                 )
@@ -176,6 +181,19 @@ class MemoryOperationStore:
             rows_until = self.wall() - self._rows_retention_s
             self._rows = {row_id: row for row_id, row in self._rows.items() if row.at_wall > rows_until}
         return forgotten
+
+    async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
+        await self._write()
+        self._pins = {**self._pins, **{it.digest: it for it in manifests if it.digest not in self._pins}}
+
+    async def pinned(self) -> tuple[PinnedManifest, ...]:
+        await self._turn()
+        return tuple(self._pins.values())
+
+    async def tools_kept(self) -> tuple[str, ...]:
+        await self._turn()
+        kept = (r for r in self._records.values() if r.state in _ENDED and not r.tombstone)
+        return tuple(sorted({record.origin.tool for record in kept}))
 
     async def count_unknown(self) -> dict[str, tuple[int, float]]:
         await self._turn()

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 - what is put into the statements are constants of this package; values are bound
 
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,14 +73,20 @@ def release(connection: apsw.Connection, key: str, token: str, next_look_at: flo
     connection.execute(sql, (next_look_at, key, token))
 
 
-def forget_settled(connection: apsw.Connection, settled_until_wall: float) -> int:
-    """Turn one chunk of records settled by then into tombstones; how many."""
+def forget_settled(connection: apsw.Connection, settled_until_wall: float, tools: Collection[str] | None = None) -> int:
+    """Turn one chunk of records settled by then into tombstones; how many. `tools`: only of these."""
+    of_tools = "" if tools is None else f" AND tool IN ({', '.join('?' * len(tools))})"
     sql = (
-        f"{_BURY} WHERE rowid IN (SELECT rowid FROM operations WHERE {_FORGETTABLE} AND settled_wall <= ?"
+        f"{_BURY} WHERE rowid IN (SELECT rowid FROM operations WHERE {_FORGETTABLE} AND settled_wall <= ?{of_tools}"
         " ORDER BY settled_wall LIMIT ?)"
     )
-    connection.execute(sql, (settled_until_wall, _CHUNK))
+    connection.execute(sql, (settled_until_wall, *(tools or ()), _CHUNK))
     return connection.changes()
+
+
+def tools_kept(connection: apsw.Connection) -> tuple[str, ...]:
+    """Names of the tools that have records which retention will bury."""
+    return tuple(name for (name,) in connection.execute(f"SELECT DISTINCT tool FROM operations WHERE {_FORGETTABLE}"))
 
 
 def forget_one(connection: apsw.Connection, operation_id: str) -> int:

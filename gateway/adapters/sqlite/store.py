@@ -2,13 +2,13 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
 import apsw
 
-from gateway.adapters.sqlite import care, changes, codec, queries
+from gateway.adapters.sqlite import care, changes, codec, pins, queries
 from gateway.adapters.sqlite.care import Care
 from gateway.adapters.sqlite.host import Host, this_host
 from gateway.adapters.sqlite.opening import OpenFile, open_file
@@ -21,6 +21,7 @@ from gateway.stages.execute.operation.ports import (
     Change,
     Commit,
     OperationFilter,
+    PinnedManifest,
     RowFilter,
     Snapshot,
     StoreUnavailableError,
@@ -168,18 +169,29 @@ class SqliteOperationStore:
     async def release(self, key: str, token: str, next_look_s: float) -> None:
         await self._write(lambda connection: care.release(connection, key, token, self.now() + next_look_s))
 
-    async def forget(self, *, retention_s: float, operation_id: str | None = None) -> int:
+    async def forget(
+        self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
+    ) -> int:
         if operation_id is not None:
             return await self._write(lambda connection: care.forget_one(connection, operation_id))
         until = self.wall() - retention_s
         forgotten = 0
-        while count := await self._write(lambda connection: care.forget_settled(connection, until)):
+        while count := await self._write(lambda connection: care.forget_settled(connection, until, tools)):
             forgotten += count
         if self._rows_retention_s is not None:
             rows_until = self.wall() - self._rows_retention_s
             while await self._write(lambda connection: care.prune_rows(connection, rows_until)):
                 pass
         return forgotten
+
+    async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
+        await self._write(lambda connection: pins.keep(connection, manifests, self.wall()))
+
+    async def pinned(self) -> tuple[PinnedManifest, ...]:
+        return await self._read(pins.kept)
+
+    async def tools_kept(self) -> tuple[str, ...]:
+        return await self._read(care.tools_kept)
 
     async def count_unknown(self) -> dict[str, tuple[int, float]]:
         return await self._read(lambda connection: queries.unknown(connection, self.wall()))

@@ -1,7 +1,7 @@
 """What a call means to do, as the record knows it: identity, fingerprint, holds. All from validated arguments."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.contract import keys
@@ -11,7 +11,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.manifest.policies import Effect, Scope
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.operation.meeting import Newcomer
-from gateway.stages.execute.operation.record import Hold, Origin
+from gateway.stages.execute.operation.record import Hold, Origin, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,25 @@ def intend(
 def material_fingerprint(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """The hash of the arguments in which two calls of one operation must agree."""
     return keys.fingerprint({name: arguments[name] for name in tool.material if name in arguments})
+
+
+def former_keys(former: Sequence[Tool], call: ToolCall, caller: Caller) -> tuple[str, ...]:
+    """Under which keys records of this call's operation may stand that earlier manifests made."""
+    found = []
+    for tool in former:
+        arguments = tool.arguments.prepare(call.arguments)
+        found.append(keys.identity_key(_identity(tool, arguments, call, caller)))
+    return tuple(dict.fromkeys(found))
+
+
+def today(record: Record, tool: Tool) -> Record:
+    """A record of an earlier revision as this manifest would have fingerprinted it.
+
+    Its stored arguments are defaulted by the current schema, so that a new optional argument is no other call.
+    """
+    if record.origin.revision == tool.identity.revision or record.tombstone:
+        return record
+    return replace(record, fingerprint=material_fingerprint(tool, tool.arguments.prepare(record.bodies.arguments)))
 
 
 def differing(

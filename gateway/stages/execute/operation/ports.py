@@ -1,6 +1,6 @@
 """The door through which records are kept. One conformance suite holds every store to it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -96,6 +96,17 @@ class RowFilter:
     limit: int = 100
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedManifest:
+    """A manifest that records were made with. `canonical` is its JSON, with secrets only named."""
+
+    digest: str
+    tool: str
+    operation: str
+    revision: int
+    canonical: bytes
+
+
 class OperationStore(Protocol):
     """Keeps records, their hold entries and execution rows.
 
@@ -170,10 +181,27 @@ class OperationStore(Protocol):
         """End a reconciliation lease; the record is due again `next_look_s` from now, if it is still UNKNOWN."""
         ...
 
-    async def forget(self, *, retention_s: float, operation_id: str | None = None) -> int:
-        """Drop the bodies of records settled longer than `retention_s` ago (or of one, at once): tombstones stay.
-        Returns how many.
+    async def forget(
+        self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
+    ) -> int:
+        """Drop the bodies of records settled longer than `retention_s` ago: tombstones stay. Returns how many.
+
+        Args:
+            operation_id: only of this one, at once.
+            tools: only of these; None: of all.
         """
+        ...
+
+    async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
+        """Keep manifests for the records that name their digest. Durable before this returns."""
+        ...
+
+    async def pinned(self) -> tuple[PinnedManifest, ...]:
+        """Every pinned manifest, the earliest first."""
+        ...
+
+    async def tools_kept(self) -> tuple[str, ...]:
+        """Names of the tools that settled records with bodies are of."""
         ...
 
     async def count_unknown(self) -> dict[str, tuple[int, float]]:

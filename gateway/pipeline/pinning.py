@@ -1,0 +1,95 @@
+"""The manifests that records were made with, kept beside them: a changed or removed tool still settles what it began."""
+
+from gateway.manifest.tool import Tool
+from gateway.pipeline.parts import Parts
+from gateway.stages.execute.operation.ports import PinnedManifest
+from gateway.stages.execute.operation.record import Record
+
+
+class RevisionError(Exception):
+    """What identifies an operation was changed without raising `identity.revision`. One sentence."""
+
+
+class Pins:
+    """What the store has pinned, compiled, in memory."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._pinned: dict[str, PinnedManifest] = {}
+        self._compiled: dict[str, Tool | None] = {}
+
+    async def start(self) -> None:
+        """Learn what earlier processes pinned, and pin the tools in use.
+
+        Raises:
+            RevisionError: a tool in use would give an operation of its predecessor another key, or none.
+        """
+        await self._learn()
+        for tool in self._parts.tools.catalogue.tools.values():
+            self._check(tool)
+            await self.ensure(tool)
+
+    async def ensure(self, tool: Tool) -> None:
+        """Pin the manifest of a tool before a record of it is made. Costs nothing when it is pinned."""
+        if tool.digest in self._pinned:
+            return
+        manifest = PinnedManifest(
+            digest=tool.digest,
+            tool=tool.name,
+            operation=tool.identity.operation,
+            revision=tool.identity.revision,
+            canonical=tool.canonical,
+        )
+        await self._parts.store.pin((manifest,))
+        self._pinned[tool.digest] = manifest
+        self._compiled[tool.digest] = tool
+
+    def former(self, tool: Tool) -> tuple[Tool, ...]:
+        """Earlier forms of a tool's operation that identify it in another way: their records are its own, too."""
+        found: dict[str, Tool] = {}
+        for manifest in self._pinned.values():
+            if manifest.operation != tool.identity.operation or manifest.revision >= tool.identity.revision:
+                continue
+            earlier = self._compile(manifest)
+            if earlier is not None and earlier.identity_digest != tool.identity_digest:
+                found[earlier.identity_digest] = earlier
+        return tuple(found.values())
+
+    async def tool_of(self, record: Record) -> Tool | None:
+        """The tool that a record was made with; the present one of its name when that cannot be loaded any more."""
+        origin = record.origin
+        current = self._parts.tools.catalogue.get(origin.tool)
+        if current is not None and current.digest == origin.manifest_digest:
+            return current
+        if origin.manifest_digest not in self._pinned:
+            # Another process may use manifests that this one has not seen.
+            await self._learn()
+        manifest = self._pinned.get(origin.manifest_digest)
+        return (None if manifest is None else self._compile(manifest)) or current
+
+    async def _learn(self) -> None:
+        for manifest in await self._parts.store.pinned():
+            self._pinned.setdefault(manifest.digest, manifest)
+
+    def _compile(self, manifest: PinnedManifest) -> Tool | None:
+        if manifest.digest not in self._compiled:
+            self._compiled[manifest.digest] = self._parts.tools.compile(manifest.canonical)
+        return self._compiled[manifest.digest]
+
+    def _check(self, tool: Tool) -> None:
+        for manifest in self._pinned.values():
+            if manifest.operation != tool.identity.operation or manifest.digest == tool.digest:
+                continue
+            earlier = self._compile(manifest)
+            if earlier is None or earlier.identity_digest == tool.identity_digest:
+                continue
+            if tool.identity.revision <= manifest.revision and manifest.revision == self._latest(tool):
+                raise RevisionError(
+                    f"{tool.name}: identity, normalisers, operation or effect differ from the manifest that stored "
+                    f"records were made with; raise identity.revision above {manifest.revision}, so that these are "
+                    "still found, or go back to it."
+                )
+
+    def _latest(self, tool: Tool) -> int:
+        of_it = (it.revision for it in self._pinned.values() if it.operation == tool.identity.operation)
+        return max(of_it, default=0)
