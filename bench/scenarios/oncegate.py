@@ -13,7 +13,13 @@ from gateway.demo.processes import Child
 MANIFESTS = Path(__file__).parent / "manifests"
 PERMISSIONS = ("refunds:write", "refunds:read")
 KINDS = {"executed": Kind.EXECUTED, "unknown": Kind.UNKNOWN, "not_executed": Kind.NOT_EXECUTED}
-CODES = {"idempotency_conflict": Kind.CONFLICT, "idempotency_in_progress": Kind.IN_PROGRESS}
+CODES = {
+    "idempotency_conflict": Kind.CONFLICT,
+    "idempotency_in_progress": Kind.IN_PROGRESS,
+    "store_unavailable": Kind.TURNED_AWAY,
+    "draining": Kind.TURNED_AWAY,
+    "gateway_saturated": Kind.TURNED_AWAY,
+}
 
 
 class OnceGate:

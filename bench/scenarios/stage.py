@@ -74,7 +74,7 @@ class Stage:
         until = time.monotonic() + until_s
         while True:
             told = await self.ask(process=process)
-            if told.kind not in OPEN or time.monotonic() > until:
+            if told.kind not in OPEN | {Kind.TURNED_AWAY} or time.monotonic() > until:
                 return told
             await asyncio.sleep(0.1)
 

@@ -23,6 +23,8 @@ class Kind(StrEnum):
     """It may have been carried out."""
     IN_PROGRESS = "in progress"
     """Somebody else is carrying it out."""
+    TURNED_AWAY = "turned away"
+    """This call did nothing, for a reason that passes by itself; it says nothing about an earlier call."""
     CONFLICT = "conflict"
     """The operation exists with other arguments."""
     NOT_EXECUTED = "not executed"

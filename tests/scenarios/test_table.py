@@ -89,4 +89,5 @@ def test_an_envelope_tells_its_caller_one_thing() -> None:
     assert error("unknown_arguments", "not_executed") is Kind.NOT_EXECUTED
     assert error("idempotency_conflict", "not_executed") is Kind.CONFLICT
     assert error("idempotency_in_progress", "unknown") is Kind.IN_PROGRESS
+    assert error("store_unavailable", "not_executed") is Kind.TURNED_AWAY
     assert read_envelope({"failure": "ReadError"}).kind is Kind.NOTHING
