@@ -9,6 +9,8 @@ MAX_FUNCTION_LINES = 50
 ATTIC_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "managers", "service", "services"}
 # A Protocol or a package's front door has no behaviour of its own to test.
 WITHOUT_TEST = {"__init__.py", "__main__.py", "ports.py"}
+# The same for these: Protocols and values without behaviour.
+VALUES = {"gateway/clock.py", "gateway/pipeline/parts.py", "gateway/pipeline/visit.py"}
 
 root = Path(__file__).resolve().parent.parent
 complaints: list[str] = []
@@ -28,7 +30,7 @@ for package in ("gateway", "agent_client"):
                 if length > MAX_FUNCTION_LINES:
                     complaints.append(f"{where}:{node.lineno}: {node.name} has {length} lines, at most {MAX_FUNCTION_LINES}")
         test = root / "tests" / where.parent / f"test_{path.name}"
-        if path.name not in WITHOUT_TEST and source.strip() and not test.exists():
+        if path.name not in WITHOUT_TEST and str(where) not in VALUES and source.strip() and not test.exists():
             complaints.append(f"{where}: no test file {test.relative_to(root)}")
 
 for complaint in complaints:
