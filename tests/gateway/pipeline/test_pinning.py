@@ -1,0 +1,110 @@
+"""Manifests change; what records were made with stays."""
+
+import json
+
+import pytest
+
+from gateway.contract.codes import ErrorCode
+from gateway.pipeline.pinning import Pins, RevisionError
+from gateway.stages.execute.operation.record import State
+from tests.gateway.pipeline.conftest import MakeRig
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up
+
+
+def rewrite(rig: Rig, manifest: dict[str, object]) -> None:
+    """Replace the manifest of `act` on disk and in use."""
+    (rig.manifests / "act.yaml").write_text(json.dumps(manifest, indent=1))
+    assert rig.shelf.reload()
+
+
+async def test_a_manifest_is_pinned_before_its_first_record(rig: MakeRig) -> None:
+    """The manifest of a record can be read back from the store by the digest that the record names."""
+    gateway = await rig(keyed())
+    await gateway.call()
+    record = await gateway.record()
+    pinned = {it.digest: it for it in await gateway.store.pinned()}
+
+    assert pinned[record.origin.manifest_digest].canonical == gateway.shelf.catalogue.tools["act"].canonical
+
+
+async def test_a_changed_tool_is_reconciled_by_the_manifest_of_the_record(rig: MakeRig) -> None:
+    """A process that never saw the earlier manifest still looks an operation up by that manifest's look-up."""
+    gateway = await rig(looked_up({"version": "1.0.0"}))
+    await gateway.call()
+    record = await gateway.record()
+    rewrite(gateway, looked_up({"version": "2.0.0"}))
+    pins = Pins(gateway.parts)
+    tool = await pins.tool_of(record)
+
+    assert tool is not None
+    assert (tool.version, tool.digest) == ("1.0.0", record.origin.manifest_digest)
+
+
+async def test_a_removed_tool_is_reconciled_by_the_manifest_of_the_record(rig: MakeRig) -> None:
+    """A tool that is gone from the directory still settles what it began."""
+    gateway = await rig(keyed())
+    await gateway.call()
+    record = await gateway.record()
+    (gateway.manifests / "act.yaml").unlink()
+    assert gateway.shelf.reload()
+    tool = await Pins(gateway.parts).tool_of(record)
+
+    assert tool is not None
+    assert tool.name == "act"
+
+
+async def test_records_of_an_earlier_revision_are_found(rig: MakeRig) -> None:
+    """With `identity.revision` raised, what was done under the old identity is answered, not done again."""
+    gateway = await rig(keyed({"identity.fields": ["order"]}))
+    first = await gateway.call(order="A", amount=5)
+    rewrite(gateway, keyed({"identity.fields": ["order", "amount"], "identity.revision": 2}))
+    again = await gateway.call(order="A", amount=5)
+
+    assert again.meta.replayed
+    assert again.data == first.data
+    assert len(gateway.provider.sent) == 1
+
+
+async def test_the_old_identity_still_refuses_what_it_refused(rig: MakeRig) -> None:
+    """Other material arguments on an operation that the old identity counts as the same are a conflict."""
+    gateway = await rig(keyed({"identity.fields": ["order"]}))
+    await gateway.call(order="A", amount=5)
+    rewrite(gateway, keyed({"identity.fields": ["order", "amount"], "identity.revision": 2}))
+    other = await gateway.call(order="A", amount=6)
+
+    assert other.error is not None
+    assert other.error.code is ErrorCode.IDEMPOTENCY_CONFLICT
+
+
+async def test_a_new_optional_argument_is_no_other_call(rig: MakeRig) -> None:
+    """Stored arguments are compared as the current schema defaults them."""
+    gateway = await rig(keyed())
+    await gateway.call()
+    schema = keyed()["arguments"]
+    widened = {**schema, "properties": {**schema["properties"], "currency": {"type": "string", "default": "INR"}}}
+    rewrite(gateway, keyed({"arguments": widened, "identity.revision": 2}))
+
+    assert (await gateway.call()).meta.replayed
+
+
+async def test_a_changed_identity_without_a_raised_revision_does_not_start(rig: MakeRig) -> None:
+    """A process that would lose the records of its predecessor refuses to start, and says what to do."""
+    gateway = await rig(keyed({"identity.fields": ["order"]}))
+    await gateway.call()
+    changed = keyed({"identity.fields": ["order", "amount"]})
+    (gateway.manifests / "act.yaml").unlink()
+    assert gateway.shelf.reload()
+    rewrite(gateway, changed)
+
+    with pytest.raises(RevisionError, match="raise identity.revision above 1"):
+        await Pins(gateway.parts).start()
+
+
+async def test_a_manifest_is_pinned_once(rig: MakeRig) -> None:
+    """Many calls of one manifest leave one pin."""
+    gateway = await rig(keyed())
+    for order in "ABC":
+        await gateway.call(order=order)
+
+    assert [it.tool for it in await gateway.store.pinned()] == ["act"]
+    assert {record.state for record in await gateway.records()} == {State.DONE}
