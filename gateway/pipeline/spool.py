@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 from gateway.clock import Clock
 from gateway.stages.execute.operation.ports import StoreUnavailableError
@@ -11,10 +11,8 @@ _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
 
 
-class Faults(Protocol):
-    """Told of faults that no caller is told of in full."""
-
-    def __call__(self, where: str, error: BaseException) -> None: ...
+Faults = Callable[[str, BaseException], None]
+"""Told where, and of which fault that no caller is told of in full."""
 
 
 class Spool:

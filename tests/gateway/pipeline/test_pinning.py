@@ -96,7 +96,7 @@ async def test_a_changed_identity_without_a_raised_revision_does_not_start(rig: 
     assert gateway.shelf.reload()
     rewrite(gateway, changed)
 
-    with pytest.raises(RevisionError, match="raise identity.revision above 1"):
+    with pytest.raises(RevisionError, match=r"raise identity\.revision above 1"):
         await Pins(gateway.parts).start()
 
 
