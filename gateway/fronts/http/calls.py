@@ -71,7 +71,6 @@ class CallEndpoint:
             return await self._act(call, caller)
         except asyncio.CancelledError:
             if watch.client_gone:
-                watch.asker.uncancel()
                 raise ClientGoneError from None
             raise
         finally:
@@ -104,7 +103,7 @@ class _Watch:
     def __init__(self, receive: Receive) -> None:
         asker = asyncio.current_task()
         assert asker is not None  # noqa: S101 - a coroutine always runs in a task
-        self.asker = asker
+        self._asker = asker
         self.client_gone = False
         self._receive = receive
         self._task: asyncio.Task[None] | None = None
@@ -120,7 +119,7 @@ class _Watch:
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self.client_gone = True
-        self.asker.cancel()
+        self._asker.cancel()
 
 
 def _known_name(tool: str) -> str | None:
