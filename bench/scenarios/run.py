@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,19 +75,29 @@ async def run(scenarios: Iterable[Scenario], plan: Plan) -> AsyncIterator[Row]:
 
 async def _alone(scenario: Scenario, column: Column, order: str, plan: Plan, root: Path) -> Finding | None:
     folder = root / f"{scenario.id}-{column}"
-    async with _world(plan, folder, (column,), scenario) as world:
-        return await _play(scenario, column, order, world)
+
+    async def play() -> Finding:
+        async with _world(plan, folder, (column,), scenario) as world:
+            return await scenario.play(_stage(column, order, world))
+
+    return await _found(play())
 
 
 async def _play(scenario: Scenario, column: Column, order: str, world: World) -> Finding | None:
-    stage = Stage(provider=world.provider, target=world.targets[column], column=column, order=order)
+    return await _found(scenario.play(_stage(column, order, world)))
+
+
+def _stage(column: Column, order: str, world: World) -> Stage:
+    return Stage(provider=world.provider, target=world.targets[column], column=column, order=order)
+
+
+async def _found(play: Awaitable[Finding]) -> Finding | None:
     try:
-        return await scenario.play(stage)
+        return await play
     except UnsupportedError:
         return None
-    except (TimeoutError, OSError, ValueError) as problem:
-        effects = await world.provider.effects(order)
-        return Finding(effects=effects, told=(), wrong=f"did not end: {type(problem).__name__} {problem}")
+    except Exception as problem:  # noqa: BLE001 - one cell that breaks must not take the table with it
+        return Finding(effects=None, told=(), wrong=f"did not end: {type(problem).__name__} {problem}")
 
 
 @asynccontextmanager

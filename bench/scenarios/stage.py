@@ -35,9 +35,14 @@ TOOLS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What came of one scenario in one column. `wrong` is empty, or says what is not right."""
+    """What came of one scenario in one column.
 
-    effects: int
+    Attributes:
+        effects: rows in the ledger; None when it did not come to counting them.
+        wrong: empty, or what is not right.
+    """
+
+    effects: int | None
     told: tuple[Told, ...]
     wrong: str = ""
 

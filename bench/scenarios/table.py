@@ -56,4 +56,6 @@ def _finding_json(finding: Finding | None) -> dict[str, Any] | None:
 
 
 def _figure(finding: Finding | None) -> str:
-    return "-" if finding is None else str(finding.effects)
+    if finding is None:
+        return "-"
+    return "?" if finding.effects is None else str(finding.effects)

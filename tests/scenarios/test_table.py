@@ -6,7 +6,7 @@ from bench.scenarios.oncegate import read_envelope
 from bench.scenarios.run import Plan, Row, run
 from bench.scenarios.stage import Column, Finding
 from bench.scenarios.table import in_turn, row_json, row_text
-from bench.scenarios.target import Kind, Told
+from bench.scenarios.target import Call, Kind, Told
 
 UNKNOWN = Told(kind=Kind.UNKNOWN, code="outcome_unknown")
 DONE = Told(kind=Kind.DONE, refund_id="RF-99201")
@@ -41,6 +41,25 @@ async def test_logs_can_be_kept(tmp_path: Path) -> None:
         pass
 
     assert [(tmp_path / world / "ledger.sqlite").exists() for world in ("shared", "S12-naive")] == [True, True]
+
+
+class Crashing(Naive):
+    """A target that breaks instead of answering."""
+
+    async def call(self, call: Call, *, process: int = 0) -> Told:
+        """Break."""
+        raise RuntimeError(f"no answer to {call.tool} from {process}")
+
+
+async def test_a_cell_that_breaks_is_wrong_and_the_others_go_on() -> None:
+    """What a target raises is what is wrong with its cell."""
+    plan = Plan(new_target=Crashing, columns=(Column.NAIVE, Column.PLAIN))
+    rows = [row async for row in run([each for each in SCENARIOS if each.id in {"S6", "S12"}], plan)]
+
+    assert [row.passed for row in rows] == [False, False]
+    assert "?" in row_text(rows[0]).splitlines()[0]
+    assert "RuntimeError no answer to issue_refund_plain" in row_text(rows[0])
+    assert [finding.effects for row in rows if (finding := row.findings[Column.NAIVE])] == [1, 1]
 
 
 def test_a_row_shows_figures_words_and_what_is_wrong() -> None:
