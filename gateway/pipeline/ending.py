@@ -56,9 +56,9 @@ class Ending:
         envelope = self._unknown(self._effort.record, ErrorCode.TIMEOUT_UNKNOWN_OUTCOME)
         return await self._kept(envelope, lambda told: self._effort.answer_caller(self._rows_of(told)))
 
-    def found(self) -> Envelope:
-        """A look-up settled it while the caller was held."""
-        return self._telling.stored(self._effort.record, attempts=self._effort.sends)
+    async def found(self) -> Envelope:
+        """A look-up settled it while the caller was held. The settlement has its row; this answer needs its own."""
+        return await self._kept(self._telling.stored(self._effort.record, attempts=self._effort.sends), self._row)
 
     async def concluded(self, outcome: Outcome) -> Envelope:
         """The last attempt has ended: settle, give up, or say *unknown*."""

@@ -150,7 +150,7 @@ class Undertaking:
             running.task.cancel()
             await asyncio.wait({running.task})
             await running.admission.end()
-            self._give(self._ending.found())
+            self._give(await self._ending.found())
         elif running.task.done():
             await self._conclude(await self.effort.ended(running))
         else:
@@ -163,7 +163,7 @@ class Undertaking:
     async def _conclude(self, outcome: Outcome) -> None:
         in_doubt = isinstance(outcome, Unknown) and self.effort.sent_at is not None
         if in_doubt and await self._ending.look_while_held(self._held_until(), None):
-            self._give(self._ending.found())
+            self._give(await self._ending.found())
         else:
             self._give(await self._ending.concluded(outcome))
 
