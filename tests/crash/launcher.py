@@ -1,0 +1,146 @@
+"""Gateway processes that start in a moment and die at a chosen one: `python -m tests.crash.launcher`.
+
+One process loads everything once and then forks a gateway for each line it reads, which is an `Errand` as JSON. What
+happens is printed line by line as JSON: `forked`, `listening`, and `ended` when a gateway is gone. At the end of its input
+it kills the gateways that are left, and leaves.
+"""
+
+import gc
+import json
+import os
+import signal
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from gateway import __version__
+from gateway.adapters.cel.engine import CelEngine
+from gateway.adapters.files.keys import KeyFile
+from gateway.adapters.files.shelf import Shelf
+from gateway.adapters.http_tool.egress import EgressPolicy
+from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.logs.config import configure_logging
+from gateway.adapters.otel.settings import TelemetrySettings
+from gateway.adapters.otel.telemetry import open_telemetry
+from gateway.adapters.system.clock import SystemClock
+from gateway.app import log_fault, open_store, wire
+from gateway.fronts.http.build import build
+from gateway.fronts.http.server import Server, bind
+from gateway.fronts.http.server import run as serve
+from gateway.manifest.building import Operator
+from gateway.pipeline.core import Pipeline
+from gateway.settings import Settings
+from gateway.stages.execute.operation.ports import OperationStore
+from tests.crash.points import Point
+from tests.crash.traps import Trap, TrappedCore, TrappedStore, TrappedTransport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """One gateway process.
+
+    Attributes:
+        name: returned with `listening`.
+        folder: where its store and keys are.
+        point: where it dies once all of `orders` have come there; None: not by itself.
+        sweep_s: how often it looks for records in need of care.
+    """
+
+    name: str
+    folder: str
+    manifests: str
+    provider_url: str
+    lease_s: float
+    sweep_s: float
+    point: str | None = None
+    orders: tuple[str, ...] = ()
+
+    def line(self) -> bytes:
+        """As the launcher reads it."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+
+def settings_of(errand: Errand) -> Settings:
+    """What this gateway is set to."""
+    folder = Path(errand.folder)
+    return Settings(
+        port=0,
+        manifests=Path(errand.manifests),
+        store=f"sqlite:///{folder / 'store.sqlite'}",
+        keys=folder / "keys.json",
+        manifest_env=("PAYMENTS_URL",),
+        allow_private=(urlsplit(errand.provider_url).netloc,),
+        lease_s=errand.lease_s,
+        sweep_interval_s=errand.sweep_s,
+        reload_interval_s=0,
+    )
+
+
+def run(errand: Errand) -> None:
+    """Be a gateway until killed: the composition of `gateway.app`, with traps at its ports."""
+    settings = settings_of(errand)
+    configure_logging("WARNING")
+    trap = Trap(None if errand.point is None else Point(errand.point), errand.orders)
+    clock = SystemClock()
+    telemetry = open_telemetry(TelemetrySettings(), clock, __version__, {})
+    operator = Operator(engine=CelEngine(), environment={"PAYMENTS_URL": errand.provider_url}, secrets={})
+    transport = HttpToolTransport(clock, egress=EgressPolicy(settings.allow_private))
+    parts = wire(
+        settings,
+        shelf=Shelf(settings.manifests, operator),
+        store=cast("OperationStore", TrappedStore(open_store(settings), trap)),
+        telemetry=telemetry,
+        transport=TrappedTransport(transport, trap),
+    )
+    core = cast("Pipeline", TrappedCore(Pipeline(parts, log_fault), trap))
+    application = build(core, KeyFile(settings.keys), settings, telemetry)
+
+    def announce(host: str, port: int) -> None:
+        tell(event="listening", name=errand.name, pid=os.getpid(), url=f"http://{host}:{port}")
+
+    serve(Server(application, core, settings, announce=announce), bind(settings))
+
+
+def tell(**facts: Any) -> None:
+    """One line, whole also when others write at the same moment."""
+    os.write(1, json.dumps(facts).encode() + b"\n")
+
+
+def main() -> None:
+    """Fork a gateway for each line."""
+    children: set[int] = set()
+
+    def reap(*_: object) -> None:
+        while children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            children.discard(pid)
+            tell(event="ended", pid=pid, signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
+
+    signal.signal(signal.SIGCHLD, reap)
+    gc.collect()
+    gc.freeze()
+    tell(event="loaded")
+    for line in sys.stdin:
+        errand = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            run(Errand(**errand | {"orders": tuple(errand["orders"])}))
+            os._exit(0)
+        children.add(pid)
+        tell(event="forked", name=errand["name"], pid=pid)
+        reap()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for pid in children:
+        os.kill(pid, signal.SIGKILL)
+    for pid in children:
+        os.waitpid(pid, 0)
+
+
+if __name__ == "__main__":
+    main()
