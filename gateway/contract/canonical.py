@@ -4,7 +4,7 @@ Most of what is hashed holds no floats and only ASCII names; for that subset orj
 bytes thirty times faster. Everything else goes through `rfc8785`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import orjson
@@ -14,8 +14,8 @@ MAX_DEPTH: Final = 64
 MAX_INTEGER: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly (RFC 8785 appendix D)."""
 
-# Floats are written differently, and of dates and other objects orjson would make a string.
-_WRITTEN_ALIKE: Final = frozenset({str, int, bool, type(None)})
+# Integers are, too, within their bounds. Floats are written differently, and of dates and other objects orjson would make a string.
+_WRITTEN_ALIKE: Final = frozenset({str, bool, type(None)})
 
 
 class NotCanonical(ValueError):  # noqa: N818 - it names a property of the value
@@ -50,17 +50,20 @@ def _inspect(value: Any) -> bool:
         containers = False
         for node in level:
             kind = type(node)
-            if kind is dict or isinstance(node, Mapping):
+            if kind is int:
+                if not -MAX_INTEGER <= node <= MAX_INTEGER:
+                    raise NotCanonical("an integer is beyond 2^53 - 1")
+            elif kind in _WRITTEN_ALIKE:
+                pass
+            elif kind is dict or isinstance(node, Mapping):
                 containers = True
                 # orjson sorts by UTF-8, RFC 8785 by UTF-16; for ASCII they agree.
-                simple = simple and kind is dict and all(map(_is_ascii, node))
+                simple = _are_ascii(node) and simple and kind is dict
                 below.extend(node.values())
             elif kind is list or kind is tuple:
                 containers = True
                 below.extend(node)
-            elif kind is int and not -MAX_INTEGER <= node <= MAX_INTEGER:
-                raise NotCanonical("an integer is beyond 2^53 - 1")
-            elif kind not in _WRITTEN_ALIKE:
+            else:
                 simple = False
         depth += containers
         if depth > MAX_DEPTH:
@@ -69,10 +72,11 @@ def _inspect(value: Any) -> bool:
     return simple
 
 
-def _is_ascii(name: Any) -> bool:
-    if not isinstance(name, str):
-        raise NotCanonical("a name is not a string")
-    return name.isascii()
+def _are_ascii(names: Iterable[Any]) -> bool:
+    try:
+        return "".join(names).isascii()
+    except TypeError:
+        raise NotCanonical("a name is not a string") from None
 
 
 def _plain(value: Any) -> Any:

@@ -142,7 +142,7 @@ def _colons_in_strings(nodes: list[Any]) -> int:
         if kind is str:
             colons += node.count(":")
         elif kind is dict:
-            colons += sum(name.count(":") for name in node)
+            colons += "".join(node).count(":")
     return colons
 
 

@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from gateway.contract.call import Caller, ToolCall
@@ -55,7 +56,12 @@ def argument_hash(canonical_arguments: bytes, key: bytes) -> str:
 
 def user_hash(caller: Caller, key: bytes) -> str:
     """32 hexadecimal digits that stand for a caller in spans; keyed as `argument_hash` is."""
-    return hmac.digest(key, f"{caller.tenant}\0{caller.subject}".encode(), "sha256")[:16].hex()
+    return _user_hash(caller.tenant, caller.subject, key)
+
+
+@lru_cache(maxsize=1024)
+def _user_hash(tenant: str, subject: str, key: bytes) -> str:
+    return hmac.digest(key, f"{tenant}\0{subject}".encode(), "sha256")[:16].hex()
 
 
 def call_row(

@@ -2,7 +2,9 @@
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from gateway.contract.codes import ErrorCode
@@ -12,6 +14,8 @@ from gateway.stages.validate.verdict import Accepted, Rejected
 
 _MOST_FAULTS: Final = 8
 _MOST_OF_A_VALUE: Final = 60
+_MOST_OF_A_NAME: Final = 64
+_NOT_OF_A_NAME: Final = re.compile(r"[^\w.-]")
 
 CODES: Final[Mapping[FaultKind, ErrorCode]] = {
     FaultKind.MISSING: ErrorCode.MISSING_ARGUMENTS,
@@ -71,7 +75,7 @@ def _unknown(tool: Tool, faults: list[ArgumentFault], _arguments: Mapping[str, A
     sentences = []
     for fault in faults[:_MOST_FAULTS]:
         valid = _members(tool.arguments.published, fault.path)
-        near = sorted({match for name in fault.names for match in difflib.get_close_matches(name, valid, n=1)})
+        near = sorted({match for name in fault.names if (match := _nearest(name[:_MOST_OF_A_NAME], valid))})
         where = f" in {_path(fault.path)}" if fault.path else ""
         # Names of extras are the caller's text, and no tool has them: shown only as far as a name could be one.
         extras = _list([shown for name in fault.names if (shown := _shown_name(name))] or ["such arguments"])
@@ -144,7 +148,13 @@ def _list(names: list[str]) -> str:
 
 
 def _shown_name(name: str) -> str:
-    return "".join(letter for letter in name[:64] if letter.isalnum() or letter in "_.-")
+    return _NOT_OF_A_NAME.sub("", name[:_MOST_OF_A_NAME])
+
+
+# Models make the same mistakes over and over, and the comparison is most of what a refusal costs.
+@lru_cache(maxsize=1024)
+def _nearest(name: str, valid: tuple[str, ...]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, valid, n=1)), None)
 
 
 def _type(value: Any) -> str:
