@@ -18,12 +18,13 @@ from bench.scenarios.run import Plan, Row, run
 from bench.scenarios.stage import Column
 from bench.scenarios.table import heading, row_json, row_text
 from bench.scenarios.target import Target
+from bench.scenarios.unsafe import PROTECTIONS, Without
 
 
-def find_target(named: str | None) -> Callable[[], Target]:
-    """What makes the gateway: ours, a URL, or a class named `package.module:Class`."""
+def find_target(named: str | None, without: str | None = None) -> Callable[[], Target]:
+    """What makes the gateway: ours, whole or without a protection; a URL; or a class named `package.module:Class`."""
     if named is None:
-        return OnceGate
+        return OnceGate if without is None else Without(without)
     if "://" in named:
         return lambda: Listening(named)
     module, _, name = named.partition(":")
@@ -37,7 +38,7 @@ async def show(options: argparse.Namespace) -> bool:
     scenarios = [each for each in SCENARIOS if wanted is None or each.id in wanted]
     columns = tuple(Column(each) for each in options.columns.split(","))
     plan = Plan(
-        new_target=find_target(options.target),
+        new_target=find_target(options.target, options.without),
         columns=columns,
         provider_port=options.provider_port,
         logs=options.logs,
@@ -60,6 +61,7 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.scenarios", description=__doc__)
     parser.add_argument("--target", help="another gateway: a URL with {tool} in it, or package.module:Class")
+    parser.add_argument("--without", choices=list(PROTECTIONS), help="OnceGate with this protection taken out")
     parser.add_argument("--provider-port", type=int, default=0, help="where another gateway expects the provider")
     parser.add_argument("--only", help="row ids, separated by commas: S1,S9")
     parser.add_argument("--columns", default=",".join(Column), help="of naive,plain,keyed,look-up")

@@ -132,9 +132,10 @@ def _tell_of_doubt(screen: Screen, ours: GatewayStory) -> None:
 def _tell_what_next(screen: Screen) -> None:
     screen.title("What to try next")
     for line in (
-        "oncegate check tool_manifests     why an unsafe manifest is refused, with file and line",
-        "python -m bench.scenarios         twelve more ways to lose an answer, and how many refunds each makes",
-        "oncegate serve --help             in front of your own tools",
+        "oncegate serve --help               in front of your own tools",
+        "oncegate check tool_manifests       in a clone: are these manifests safe, and why not",
+        "make scenarios                      in a clone: more ways to lose an answer, and how many refunds each makes",
+        "python -m gateway.demo.provider --ledger ledger.sqlite --port 9000     the provider, to misbehave for you",
     ):
         screen.say(line)
 

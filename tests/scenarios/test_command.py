@@ -9,6 +9,7 @@ from bench.scenarios.__main__ import find_target
 from bench.scenarios.listening import Listening
 from bench.scenarios.naive import Naive
 from bench.scenarios.oncegate import OnceGate
+from bench.scenarios.unsafe import Without
 
 
 def scenarios(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -24,6 +25,11 @@ def scenarios(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_target_is_ours_a_url_or_a_class(named: str | None, kind: type) -> None:
     """Without a name it is OnceGate; a URL is somebody's that listens; anything else names a class."""
     assert isinstance(find_target(named)(), kind)
+
+
+def test_a_protection_can_be_taken_out_by_name() -> None:
+    """`--without` gives a gateway that starts without that part."""
+    assert find_target(None, "no-hold") == Without("no-hold")
 
 
 def test_a_wrong_row_ends_the_command_with_1() -> None:
