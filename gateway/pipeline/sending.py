@@ -90,13 +90,14 @@ async def admit(
         code = ErrorCode.RATE_LIMITED if throttled else ErrorCode.CIRCUIT_OPEN
         return Withheld(code=code, retry_after_s=permit.retry_after_s, refusal=permit)
     asked = parts.clock.monotonic()
+    left_s = max(0.0, deadline - asked)
     try:
         slot = await parts.bulkheads.enter(
             tool.name,
             kind=kind,
             slots=tool.limits.concurrency,
             listening=tool.limits.listening,
-            wait_s=max(0.0, min(tool.timeouts.pool_s, deadline - asked)),
+            wait_s=min(tool.timeouts.pool_s, left_s),
         )
     except BaseException:
         # A probe that never left must not keep the breaker's one lease.
@@ -108,6 +109,9 @@ async def admit(
     if isinstance(slot, Entry):
         await parts.guard.settle(permit, tool.breaker, IGNORED)
         listening = slot is Entry.LISTENING_FULL
+        if left_s < tool.timeouts.pool_s and not listening:
+            # Others may have more time than this caller had.
+            return Withheld(code=ErrorCode.DEADLINE_BEFORE_SEND)
         limit = (
             f"{tool.limits.listening} writes whose answer is still awaited"
             if listening
