@@ -23,6 +23,7 @@ MANIFESTS: Final = Path(__file__).parent / "manifests"
 PERMISSIONS: Final = ("refunds:write", "refunds:read", "operations:settle", "operations:read", "executions:read")
 LEASE_S: Final = 0.6
 SWEEP_S: Final = 0.1
+NEVER_S: Final = 3600.0
 PATIENCE_S: Final = 30.0
 BESIDE_WITHIN_S: Final = 0.03
 SIGKILL: Final = 9
@@ -50,9 +51,14 @@ class Round:
 
 @dataclass(slots=True, kw_only=True)
 class Site:
-    """One lane of one row of the table."""
+    """One lane of one row of the table.
+
+    `sweeping`: the survivor looks after what the dead left behind, at once; otherwise that waits for the successor, and
+    what the kill left can be seen before anybody has touched it.
+    """
 
     row: Row
+    sweeping: bool
     fleet: Fleet
     provider: ProviderProcess
     trickle: Trickle
@@ -72,8 +78,7 @@ class Site:
             self.folder / "keys.json", subject="agent", tenant="crash", permissions=PERMISSIONS, attributes={}
         )
         self.client = Client(key, self.tally)
-        # Where the point lies in the background it is the victim who must come by, not the survivor.
-        self.survivor = await self._start(Round(), sweep_s=3600.0 if self.row.background else SWEEP_S)
+        self.survivor = await self._start(Round(), sweep_s=SWEEP_S if self.sweeping else NEVER_S)
         upcoming = self._new_round()
         victim = await self._start(upcoming)
         killed = missed = 0
@@ -133,7 +138,7 @@ class Site:
         await asyncio.gather(*watched, *beside)
         for each in current.watched:
             await self.provider.release(each.order)
-        if hit:
+        if hit and not self.sweeping:
             await self._inspect(current.watched)
         return hit
 

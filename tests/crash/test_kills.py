@@ -33,6 +33,8 @@ async def test_no_kill_breaks_the_promise(
             sites = [
                 Site(
                     row=row,
+                    # In the background it is the victim who must come by, not the survivor.
+                    sweeping=lane % 2 == 1 and not row.background,
                     fleet=fleet,
                     provider=provider,
                     trickle=trickle,
