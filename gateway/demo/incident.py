@@ -134,7 +134,7 @@ def _tell_what_next(screen: Screen) -> None:
     for line in (
         "oncegate serve --help               in front of your own tools",
         "oncegate check tool_manifests       in a clone: are these manifests safe, and why not",
-        "make scenarios                      in a clone: more ways to lose an answer, and how many refunds each makes",
+        "make scenarios                      in a clone: other ways to lose an answer, and what each costs",
         "python -m gateway.demo.provider --ledger ledger.sqlite --port 9000     the provider, to misbehave for you",
     ):
         screen.say(line)

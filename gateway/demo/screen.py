@@ -10,7 +10,7 @@ from typing import TextIO
 
 NARROWEST = 118
 """Columns that two logs need beside each other; below it each line says whose it is."""
-LEFT_WIDTH = 58
+LEFT_WIDTH = 50
 
 
 class Ink(StrEnum):
@@ -56,10 +56,8 @@ class Screen:
         if self._width < NARROWEST:
             self._line(f"{side:9} {self._inked(stamped, ink)}")
             return
-        if side is Side.NAIVE:
-            self._line(self._inked(stamped, ink))
-        else:
-            self._line(f"{'':{LEFT_WIDTH}}   {self._inked(stamped, ink)}")
+        indent = "" if side is Side.NAIVE else " " * (LEFT_WIDTH + 3)
+        self._line(f"{indent}{self._inked(_cut(stamped, self._width - len(indent)), ink)}")
 
     def title(self, text: str) -> None:
         """A heading, after an empty line."""
@@ -84,6 +82,10 @@ class Screen:
     def _line(self, text: str) -> None:
         self._out.write(f"{text}\n")
         self._out.flush()
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def _time_of_day(moment: float) -> str:

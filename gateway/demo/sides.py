@@ -96,11 +96,13 @@ async def through_gateway(provider: ProviderProcess, door: Door, pace: Pace, say
     async with httpx.AsyncClient(
         base_url=door.gateway.url, headers=door.headers, trust_env=False, timeout=30.0
     ) as client:
+        if error := (first.body or {}).get("error"):
+            say(f"told: {error['code']}, so {error['next_action']}")
         in_doubt = await _operation(client, first)
-        say(f"the record says: {in_doubt.get('state', '-')}; the gateway goes on listening")
+        say(f"the record: {in_doubt.get('state', '-')}; the gateway still listens")
         await provider.event("effect", ORDER)
         settled = await _until_settled(client, first, in_doubt)
-        say(f"the provider has answered: {settled.get('state', '-')}")
+        say(f"the provider has answered; the record: {settled.get('state', '-')}")
         last = await _ask(door, pace, say)
         rows = (await client.get("/v1/executions")).json()["data"]["executions"]
     refunds = await provider.refunds(ORDER)

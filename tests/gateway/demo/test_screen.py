@@ -32,6 +32,15 @@ def test_two_logs_stand_side_by_side_where_there_is_room() -> None:
     assert head.index("THROUGH") == re.search(r"\d", right).start()  # type: ignore[union-attr]
 
 
+def test_a_line_that_does_not_fit_is_cut() -> None:
+    """A long body does not run into the next line of the terminal."""
+    screen, out = written()
+    screen.log(Side.GATEWAY, "POST " + "x" * 200)
+
+    assert len(out.getvalue().rstrip("\n")) == NARROWEST
+    assert out.getvalue().endswith("...\n")
+
+
 def test_on_a_narrow_terminal_each_line_says_whose_it_is() -> None:
     """Below the width for two logs there are no columns, and no heads."""
     screen, out = written(width=80)
