@@ -71,9 +71,9 @@ async def test_a_released_record_is_due_later(store: OperationStore, clock: Manu
     """`next_look_s` after its release the record is due again, not before; a negative does not hasten it."""
     record = await drive(store, history("a", State.UNKNOWN, clock.monotonic()))
     await store.lease_due("sweeper", 30.0, 10)
+    await store.release(record.key, "sweeper", 8.0)
     counted = fire(record, Event.FOUND_NOTHING, clock.monotonic())
     await store.commit(Change(before=record, after=counted))
-    await store.release(record.key, "sweeper", 8.0)
 
     await clock.advance(7.5)
     assert await store.lease_due("sweeper", 30.0, 10) == ()
