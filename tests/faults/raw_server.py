@@ -116,8 +116,11 @@ class Peer:
     def tls(self) -> None:
         """Shake hands with the server's certificate."""
         assert self.server.tls is not None
+        # Wrapped before the handshake, so that the server can hang up on one that stalls.
+        wrapped = self.server.tls.wrap_socket(self.sock, server_side=True, do_handshake_on_connect=False)
+        self.sock = wrapped
         try:
-            self.sock = self.server.tls.wrap_socket(self.sock, server_side=True)
+            wrapped.do_handshake()
         except OSError as error:
             self.server.log(f"tls {type(error).__name__}")
             raise Gone from error

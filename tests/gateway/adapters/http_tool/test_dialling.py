@@ -71,7 +71,7 @@ async def test_a_handshake_without_an_answer_ends_in_time(make_transport: Make, 
     exchange = await transport.exchange(request_to(f"http://{black_hole}"), limits(connect_s=0.1))
 
     assert told(exchange) == "connect_timeout [connecting]"
-    assert 0.1 <= exchange.elapsed_s < 0.5
+    assert 0.1 <= exchange.elapsed_s < 1.5
     assert await settled(transport) == CLEAN
 
 
