@@ -75,7 +75,8 @@ STATUSES: Final[Mapping[int, StatusRow]] = MappingProxyType(
     | _each("501 505", _refused(_C.UNSUPPORTED))
     | _each("504 524", _LATE)
     | _each("502 503 507 508 510 520 521 522 523 525 526", _LOST)
-    | _each("511", _refused(_C.PROXY_FAILED))
+    # A network in between wants a login: it says nothing of the service, and nothing of it is worth keeping.
+    | _each("511", _again(_C.PROXY_FAILED))
 )
 
 _UNREADABLE: Final = StatusRow(_M.UNKNOWN, _C.MALFORMED_RESPONSE)

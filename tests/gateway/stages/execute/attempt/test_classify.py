@@ -11,6 +11,8 @@ from gateway.manifest.policies import DownstreamKey, Effect, KeyPlace, StatusMea
 from gateway.stages.execute.attempt.classify import AnswerTerms, classify, header
 from gateway.stages.execute.attempt.exchange import Answer, Exchange, Fault, Phase
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
+from tests.gateway.manifest.sample import KEYED as KEYED_MANIFEST
+from tests.gateway.manifest.sample import compiled
 
 WALL = 1_790_000_000.0
 PLAIN = AnswerTerms(effect=Effect.WRITE)
@@ -66,7 +68,7 @@ TABLE = [
     ("500", "Unknown downstream_error_unknown_outcome"),
     ("501 505", "Refused unsupported"),
     ("502 503 504 507 508 510", "Unknown outcome_unknown"),
-    ("511", "Refused proxy_failed"),
+    ("511", "Refused proxy_failed again"),
     ("520 521 522 523 524 525 526", "Unknown outcome_unknown"),
     ("101 199 600 999", "Unknown malformed_response"),
 ]
@@ -327,3 +329,17 @@ def test_no_code_contradicts_its_outcome(data: st.DataObject, exchange: Exchange
     if outcome.code is not None:
         expected = EXPECTED.get(type(outcome), CallOutcome.EXECUTED)
         assert FACTS[ErrorCode(outcome.code)].outcome is expected
+
+
+def test_terms_are_what_the_manifest_says() -> None:
+    """Effect, declared statuses and the downstream key, each from its own field."""
+    tool = compiled(KEYED_MANIFEST, {"backend.http.statuses": {503: "refused_retryable"}})
+    deleting = compiled(KEYED_MANIFEST, {"effect": "idempotent", "backend.http.already_done": [404, 410]})
+
+    terms = AnswerTerms.of(tool)
+
+    assert (terms.effect, terms.key) == (Effect.WRITE, tool.downstream_key)
+    assert terms.statuses == {503: StatusMeaning.REFUSED_RETRYABLE}
+    assert said(answered(503), terms) == "Refused unavailable again"
+    assert AnswerTerms.of(deleting).already_done == {404, 410}
+    assert AnswerTerms.of(deleting).effect is Effect.IDEMPOTENT
