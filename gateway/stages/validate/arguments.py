@@ -66,8 +66,10 @@ def accept(tool: Tool, arguments: Mapping[str, Any]) -> Accepted | Rejected:
 def _missing(tool: Tool, faults: list[ArgumentFault], arguments: Mapping[str, Any]) -> str:
     names = [_path((*fault.path, name)) for fault in faults for name in fault.names]
     supplied = [name for name in tool.arguments.names if name in arguments]
+    given = _list(supplied) if supplied else "none of its arguments"
     return (
-        f"{tool.name} requires {_list(names)}. You supplied {_list(supplied) if supplied else 'none of its arguments'}."
+        f"{tool.name} requires {_list(names)}. You supplied {given}. "
+        f"Supply what is missing and call {tool.name} again."
     )
 
 
@@ -82,7 +84,7 @@ def _unknown(tool: Tool, faults: list[ArgumentFault], _arguments: Mapping[str, A
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
         known = f"Valid: {_list(list(valid))}." if valid else "It takes none."
         sentences.append(f"{tool.name} has no {extras}{where}. {known}{meant}")
-    return " ".join(sentences)
+    return f"{' '.join(sentences)} Remove or rename them and call {tool.name} again."
 
 
 def _wrong(tool: Tool, faults: list[ArgumentFault], _arguments: Mapping[str, Any]) -> str:

@@ -28,8 +28,8 @@ def find(name: str, catalogue: Catalogue, permissions: frozenset[str]) -> Tool |
 
 def _available(near: list[str], usable: list[str]) -> str:
     if near:
-        return f"Did you mean {' or '.join(near)}?"
+        return f"Did you mean {' or '.join(near)}? Call it by that name if so."
     if not usable:
         return "You may use no tool here; escalate instead of trying other names."
     more = f" and {len(usable) - _MOST_NAMES} more" if len(usable) > _MOST_NAMES else ""
-    return f"Available: {', '.join(usable[:_MOST_NAMES])}{more}."
+    return f"Available: {', '.join(usable[:_MOST_NAMES])}{more}. Call one of these."
