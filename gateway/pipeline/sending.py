@@ -109,7 +109,7 @@ async def admit(
     if isinstance(slot, Entry):
         await parts.guard.settle(permit, tool.breaker, IGNORED)
         listening = slot is Entry.LISTENING_FULL
-        if left_s < tool.timeouts.pool_s and not listening:
+        if left_s < tool.timeouts.pool_s and slot is Entry.QUEUED:
             # Others may have more time than this caller had.
             return Withheld(code=ErrorCode.DEADLINE_BEFORE_SEND)
         limit = (

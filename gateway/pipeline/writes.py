@@ -208,7 +208,7 @@ class Writes:
         return visit.telling.stored(settled)
 
     async def _look(self, record: Record, visit: Visit) -> Record:
-        """Look-ups for as long as the manifest lets a caller be held; the first always, if there is one."""
+        """One look-up, if the manifest lets a caller be held for it."""
         parts, tool = self._parts, visit.intention.tool
         until = min(visit.deadline, parts.clock.monotonic() + tool.reconcile.inline_s)
         if tool.reconcile.lookup is None:
