@@ -137,9 +137,13 @@ class MemoryOperationStore:
         await self._write()
         now = self.now()
         due = sorted(
-            (care.due_at, key)
-            for key, care in self._care.items()
-            if care.due_at is not None and care.due_at <= now and care.until <= now
+            (
+                (care.due_at, key)
+                for key, care in self._care.items()
+                if care.due_at is not None and care.due_at <= now and care.until <= now
+            ),
+            # Of those due together the oldest first, as they stand in the dictionary.
+            key=lambda it: it[0],
         )[:limit]
         for _, key in due:
             self._lease(key, token, lease_s)

@@ -38,18 +38,18 @@ def any_due(connection: apsw.Connection, now: float) -> bool:
 
 
 def lease_due(connection: apsw.Connection, care: Care, now: float, limit: int, sealer: Sealer) -> tuple[Record, ...]:
-    """Lease what is due and leased to nobody, longest due first.
+    """Lease what is due and leased to nobody, longest due first, then oldest first.
 
     A record that does not open is leased too, so that it is not met again at once, and left out: it must not keep
     the others from being looked after.
     """
     sql = (
         f"UPDATE operations SET care_token = ?, care_until = ? WHERE rowid IN ({_DUE})"
-        f" RETURNING due_at, {codec.COLUMNS}, operation_id"
+        f" RETURNING due_at, rowid, {codec.COLUMNS}, operation_id"
     )
     leased = connection.execute(sql, (care.token, care.until, now, now, limit)).fetchall()
     found: list[Record] = []
-    for _, *row, operation_id in sorted(leased, key=lambda row: row[:2]):
+    for _, _, *row, operation_id in sorted(leased, key=lambda row: row[:2]):
         try:
             found.append(codec.decode(tuple(row), sealer))
         except SealError as error:
