@@ -125,7 +125,7 @@ class Pipeline:
     async def _write(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
         if not isinstance(intention, Intention):
-            return await self._rowed(telling, telling.refuse(intention))
+            return await self._rowed(telling, telling.refuse(intention), strict=True)
         visit = Visit(
             call=telling.call,
             intention=intention,
@@ -137,15 +137,15 @@ class Pipeline:
             envelope = await self._writes.run(visit)
         except StoreUnavailableError:
             telling.idempotency = IdempotencyResult.STORE_ERROR
-            envelope = telling.refuse(ErrorCode.STORE_UNAVAILABLE)
-        return envelope if telling.rowed else await self._rowed(telling, envelope)
+            # Its caller has waited for the store once.
+            return await self._rowed(telling, telling.refuse(ErrorCode.STORE_UNAVAILABLE))
+        return envelope if telling.rowed else await self._rowed(telling, envelope, strict=True)
 
-    async def _rowed(self, telling: Telling, envelope: Envelope) -> Envelope:
+    async def _rowed(self, telling: Telling, envelope: Envelope, *, strict: bool = False) -> Envelope:
         """Keep the row of an envelope that changed no record. With the store away it is kept later."""
         parts, tool = self._parts, telling.tool
         row = telling.row(envelope)
-        strict = parts.bounds.sync_rows or (tool is not None and tool.rows is Rows.SYNC)
-        strict = strict or envelope.meta.operation_id is not None
+        strict = strict or parts.bounds.sync_rows or (tool is not None and tool.rows is Rows.SYNC)
         try:
             await parts.store.append_rows((row,), strict=strict)
         except StoreUnavailableError:
