@@ -6,7 +6,6 @@ from typing import Any, Final
 import httpx
 
 from tests.crash.fleet import Gateway
-from tests.crash.points import TOOLS
 
 PAYMENT: Final = "PAY-1"
 AMOUNT_PAISE: Final = 425_000
@@ -18,11 +17,11 @@ class Operation:
 
     order: str
     tool: str
-    payment: str = PAYMENT
+    amount_paise: int = AMOUNT_PAISE
 
     def arguments(self) -> dict[str, Any]:
         """Of each of its calls."""
-        return {"order_id": self.order, "payment_id": self.payment, "amount_paise": AMOUNT_PAISE}
+        return {"order_id": self.order, "payment_id": PAYMENT, "amount_paise": self.amount_paise}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,8 +129,3 @@ def compare_rows(delivered: list[Delivered], rows: list[dict[str, Any]]) -> list
         if (row["outcome"], row["code"]) != told(each.envelope) or row["operation_id"] != meta["operation_id"]:
             wrong.append(f"the row {row} does not say what the client was told: {each.envelope}")
     return wrong
-
-
-def operations_of(orders: list[str]) -> list[Operation]:
-    """One operation of each tool in turn."""
-    return [Operation(order=order, tool=TOOLS[number % len(TOOLS)]) for number, order in enumerate(orders)]

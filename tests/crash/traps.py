@@ -160,5 +160,6 @@ class TrappedCore:
         envelope = await self._core.call(call, caller)
         order = str(call.arguments.get("order_id"))
         self._trap.told.add(order)
-        await self._trap.reached(Point.ANSWER_LOST, order)
+        if envelope.ok:
+            await self._trap.reached(Point.ANSWER_LOST, order)
         return envelope
