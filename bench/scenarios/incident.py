@@ -38,14 +38,15 @@ async def slow_provider(stage: Stage) -> Finding:
 
 
 async def look_up_asked_at_once(stage: Stage) -> Finding:
-    """S1L: the connection ends at once, the refund is made a second later; whoever looks in between finds nothing."""
-    await stage.provider.script(stage.order, then={"late_effect_s": 1.0, "ending": "status", "status": 504})
+    """S1L: the connection ends at once, the refund is made later; whoever looks in between finds nothing."""
+    await stage.provider.script(stage.order, then={"hold": "late", "ending": "status", "status": 504})
     told = [await stage.ask()]
+    if stage.column is not Column.NAIVE:
+        await stage.target.look_now(stage.call())
+        told.append(await stage.ask())
+    await stage.provider.release(stage.order)
     if stage.column is Column.NAIVE:
-        await stage.provider.event("effect", stage.order, nth=4)
         return await stage.find(told)
-    await stage.target.look_now(stage.call())
-    told.append(await stage.ask())
     await stage.provider.event("effect", stage.order)
     await stage.provider.script(stage.order)
     told.append(await stage.ask_later())

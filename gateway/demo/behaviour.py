@@ -31,6 +31,8 @@ class Hold(StrEnum):
 
     EFFECT = "effect"
     ANSWER = "answer"
+    LATE = "late"
+    """Only the effect waits; the end comes at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,11 @@ class Behaviour:
     ending: Ending = Ending.ANSWER
     status: int = 502
     retry_after_s: int | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the effect comes after the end."""
+        return bool(self.late_effect_s) or self.hold is Hold.LATE
 
 
 HEALTHY = Behaviour()

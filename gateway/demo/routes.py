@@ -49,6 +49,7 @@ class Routes:
         self._has_lookup = has_lookup
         self._running: set[str] = set()
         self._under_way: Counter[str] = Counter()
+        self._late: set[asyncio.Task[None]] = set()
 
     async def carry_out(self, request: Request) -> Outcome:
         """Do what a request asks for, as scripted."""
@@ -190,11 +191,13 @@ class Routes:
             await self._pause(behaviour, subject, Hold.EFFECT, behaviour.before_s)
             if not behaviour.effect:
                 return Reply(status=behaviour.status, body={"error": "refused"})
-            if behaviour.late_effect_s:
-                return self._put_off(behaviour.late_effect_s, key, fingerprint, work, subject)
+            if behaviour.is_late:
+                self._under_way[subject] += 1
+                self._late.add(asyncio.create_task(self._act_late(behaviour, key, fingerprint, work, subject)))
+                return Reply(status=202, body={"status": "pending"})
             return Reply(status=200, body=self._act(key, fingerprint, work, subject))
         finally:
-            if not behaviour.late_effect_s:
+            if not behaviour.is_late:
                 self._running.discard(key or "")
 
     def _act(self, key: str | None, fingerprint: str, work: Work, subject: str) -> dict[str, Any]:
@@ -202,15 +205,13 @@ class Routes:
         self._events.add("effect", subject=subject, effects=self._ledger.count(subject), key=key)
         return answer
 
-    def _put_off(self, seconds: float, key: str | None, fingerprint: str, work: Work, subject: str) -> Reply:
-        def later() -> None:
-            self._act(key, fingerprint, work, subject)
-            self._running.discard(key or "")
-            self._over(subject)
-
-        self._under_way[subject] += 1
-        asyncio.get_running_loop().call_later(seconds, later)
-        return Reply(status=202, body={"status": "pending"})
+    async def _act_late(
+        self, behaviour: Behaviour, key: str | None, fingerprint: str, work: Work, subject: str
+    ) -> None:
+        await self._pause(behaviour, subject, Hold.LATE, behaviour.late_effect_s)
+        self._act(key, fingerprint, work, subject)
+        self._running.discard(key or "")
+        self._over(subject)
 
     async def _pause(self, behaviour: Behaviour, subject: str, where: Hold, seconds: float) -> None:
         if behaviour.hold is where:

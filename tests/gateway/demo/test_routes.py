@@ -175,6 +175,18 @@ async def test_an_effect_can_come_after_the_end() -> None:
     assert (await counter.refund(key="k")).reply.headers == (("Idempotent-Replayed", "true"),)
 
 
+async def test_a_late_effect_can_wait_for_its_release() -> None:
+    """`hold: late` answers at once; the refund is made when it is released."""
+    counter = Counter()
+    await counter.ask("POST", "/_control", {"subject": "1", "next": [{"hold": "late"}]})
+    first = await counter.refund()
+    before = counter.ledger.count()
+    await counter.ask("POST", "/_control", {"release": "1"})
+    quiet = await counter.ask("GET", "/_ledger?quiet=ORD-1")
+
+    assert (first.reply.status, before, quiet.reply.body["count"]) == (202, 0, 1)
+
+
 async def test_a_count_can_wait_for_what_is_under_way() -> None:
     """Asked to be quiet about an order, the ledger answers when nothing that arrived for it can act any more."""
     counter = Counter()
