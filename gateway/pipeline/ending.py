@@ -4,6 +4,7 @@ The envelope is made from the record as it stands after the evidence was folded 
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -98,10 +99,12 @@ class Ending:
         trace = self._trace.reconcile(ReconcileMethod.LOOKUP)
         found = False
         while not found and clock.monotonic() < until and (running is None or not running.task.done()):
-            sight = await self._looker.look(effort.record, effort.tool, trace, deadline=until)
-            if sight.matches:
-                effort.record = await self._looker.apply(sight, effort.tool, trace_id=trace.trace_id)
-                found = effort.record.state in (State.DONE, State.FROZEN)
+            # With the store away a look shows nothing; the exchange that is under way must not be given up for it.
+            with contextlib.suppress(StoreUnavailableError):
+                sight = await self._looker.look(effort.record, effort.tool, trace, deadline=until)
+                if sight.matches:
+                    effort.record = await self._looker.apply(sight, effort.tool, trace_id=trace.trace_id)
+                    found = effort.record.state in (State.DONE, State.FROZEN)
             if not found:
                 await self._pause(min(_LOOK_EVERY_S, max(0.0, until - clock.monotonic())), running)
         result = ReconcileResult.DONE if found else ReconcileResult.STILL_UNKNOWN
