@@ -17,11 +17,11 @@ class Operation:
 
     order: str
     tool: str
-    amount_paise: int = AMOUNT_PAISE
+    payment: str = PAYMENT
 
     def arguments(self) -> dict[str, Any]:
         """Of each of its calls."""
-        return {"order_id": self.order, "payment_id": PAYMENT, "amount_paise": self.amount_paise}
+        return {"order_id": self.order, "payment_id": self.payment, "amount_paise": AMOUNT_PAISE}
 
 
 @dataclass(slots=True, kw_only=True)

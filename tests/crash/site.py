@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gateway.adapters.files.keys import create_key
 from gateway.demo.provider_process import ProviderProcess
-from tests.crash.book import Client, Operation, Tally, compare_rows, told
+from tests.crash.book import AMOUNT_PAISE, Client, Operation, Tally, compare_rows, told
 from tests.crash.fleet import Fleet, Gateway
 from tests.crash.launcher import Errand
 from tests.crash.points import PLAIN, TOOLS, Killer, Row
@@ -239,9 +239,7 @@ class Site:
         if watched and not self.row.person:
             self._wrong(operation, "needed a person where the table says none")
         effects = await self.provider.refunds(operation.order)
-        result = (
-            {"refund_id": effects[0], "status": "settled", "amount_paise": operation.amount_paise} if effects else None
-        )
+        result = {"refund_id": effects[0], "status": "settled", "amount_paise": AMOUNT_PAISE} if effects else None
         status = await self.client.settle(self.survivor, operation_id, executed=bool(effects), result=result)
         self.tally.by_hand += 1
         if status != 200:
