@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -74,6 +74,13 @@ def plain(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return changed({**PLAIN, **TIMES}, changes)
 
 
+async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what no event tells of: what stands in the store, or what time alone brings."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not await condition():  # noqa: ASYNC110 - nothing to wait for
+            await asyncio.sleep(0.002)
+
+
 @dataclass(slots=True)
 class StoreClock:
     """The store's clocks: real time, and what a test adds to it."""
@@ -122,6 +129,13 @@ class Rig:
         made = ToolCall(tool=tool, arguments={**given, **(arguments or {})}, request_id="r", **call)
         return await (at or self.pipeline).call(made, caller)
 
+    async def prepare(self, order: str = "A", amount: int = 5, **call: Any) -> Mapping[str, Any]:
+        """What `prepare` answers."""
+        made = ToolCall(tool="act", arguments={"order": order, "amount": amount}, request_id="r", **call)
+        envelope = await self.pipeline.prepare(made, CALLER)
+        assert envelope.ok, envelope
+        return dict(envelope.data)
+
     def soon(self, *args: Any, **kwargs: Any) -> "asyncio.Task[Envelope]":
         """The same beside the test."""
         return asyncio.create_task(self.call(*args, **kwargs))
@@ -155,12 +169,14 @@ class Rig:
 
     async def until(self, *states: State, order: str = "A") -> Record:
         """Wait until the latest record of this order is in one of these states."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                found = [r for r in await self.records() if r.bodies.arguments.get("order") == order]
-                if found and found[-1].state in states:
-                    return found[-1]
-                await asyncio.sleep(0.002)
+        found: list[Record] = []
+
+        async def stands_there() -> bool:
+            found[:] = [r for r in await self.records() if r.bodies.arguments.get("order") == order]
+            return bool(found) and found[-1].state in states
+
+        await eventually(stands_there)
+        return found[-1]
 
     async def reconcile(self, operation_id: str | None) -> Mapping[str, Any]:
         """Look now; the operation as it is then shown."""
