@@ -65,6 +65,7 @@ class Site:
     folder: Path
     orders: Iterator[int]
     tally: Tally
+    without: str | None = None
     client: Client = field(init=False)
     survivor: Gateway = field(init=False)
     _names: int = 0
@@ -115,6 +116,7 @@ class Site:
             sweep_s=sweep_s,
             point=self.row.point.value if trapped else None,
             orders=tuple(each.order for each in watching.watched) if trapped else (),
+            without=self.without,
         )
         return await self.fleet.start(errand)
 
