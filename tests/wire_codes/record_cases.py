@@ -145,7 +145,9 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
     _C.BLOCKED_BY_UNKNOWN: Case(
         play=_held_by_unknown, manifests=(*_PLAIN, _ALSO), sent=1, acts=1, next_action=NextAction.ESCALATE
     ),
-    _C.OPERATION_FROZEN: Case(play=_two_candidates, manifests=(looked_up({"reconcile.inline": "200ms"}),), sent=1, acts=1),
+    _C.OPERATION_FROZEN: Case(
+        play=_two_candidates, manifests=(looked_up({"reconcile.inline": "200ms"}),), sent=1, acts=1
+    ),
     _C.NOT_RECONCILABLE: Case(play=_nothing_to_ask, manifests=_PLAIN, sent=1, acts=1, rows=False),
     _C.INVALID_SETTLEMENT: Case(play=_settle_what_is_done, manifests=_PLAIN, sent=1, acts=1, rows=False),
     _C.STORE_UNAVAILABLE: Case(play=_locked_file, manifests=(plain({"timeouts.total": "9s"}),)),

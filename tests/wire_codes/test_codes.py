@@ -10,6 +10,7 @@ import pytest
 from gateway.contract.codes import ErrorCode
 from tests.wire_codes import front_cases, record_cases, wire_cases
 from tests.wire_codes.case import Case, check_answer, check_effects, check_row
+from tests.wire_codes.variants import VARIANTS
 
 CASES: Final[Mapping[ErrorCode, Case]] = {**front_cases.CASES, **record_cases.CASES, **wire_cases.CASES}
 
@@ -39,6 +40,12 @@ def _switch_interval() -> Iterator[None]:
 async def test_the_code_comes_over_the_wire(code: ErrorCode, tmp_path: Path) -> None:
     """Its status, words and headers are right, the provider saw no more than they say, and one row says the same."""
     await proved(code, CASES[code], tmp_path)
+
+
+@pytest.mark.parametrize(("code", "case"), [each[1:] for each in VARIANTS], ids=[each[0] for each in VARIANTS])
+async def test_the_tool_decides_what_comes_next(code: ErrorCode, case: Case, tmp_path: Path) -> None:
+    """The same code, with the advice that this tool's caller can follow."""
+    await proved(code, case, tmp_path)
 
 
 async def test_a_certificate_that_nobody_vouches_for(tmp_path: Path) -> None:
