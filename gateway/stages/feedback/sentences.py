@@ -45,7 +45,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.NOT_RECONCILABLE: "Nothing was looked up: {tool} declares no means to settle {operation}{reason}. Escalate {person}, who can settle it with evidence.",
     _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} cannot be settled in this way{reason}. Read the operation, then correct the settlement.",
 
-    _C.STORE_UNAVAILABLE: "Nothing was sent: the record that guards {action} against happening twice cannot be written. Make the same call again {after}.",
+    _C.STORE_UNAVAILABLE: "Nothing was sent by this call: the record that guards {action} against happening twice cannot be written. Make the same call again {after}.",
     _C.GATEWAY_SATURATED: "Nothing was sent: the gateway is at its limit for {tool}{of_limit}. Make the same call again {after}.",
     _C.CIRCUIT_OPEN: "{service} {failing} and is being left alone. Nothing was sent. Do not call {tool} again {wait}; use a different approach or escalate.",
     _C.RATE_LIMITED: "Nothing was executed: too many calls of {tool} in a short time{of_limit}. Make the same call again {after}.",
