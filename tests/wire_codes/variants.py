@@ -9,7 +9,7 @@ from tests.wire_codes.case import Case
 from tests.wire_codes.stand import Answer, Stand
 
 _C = ErrorCode
-_ONCE: Final = {"retry": {"max_attempts": 1}}
+_ONCE: Final = {"retry": {"max_attempts": 1}, "timeouts.read": "1s"}
 _LOOKED_UP: Final = (looked_up(_ONCE),)
 _LOOK: Final = 'get_status(order="A")'
 
@@ -59,7 +59,7 @@ async def _read_cut_short(stand: Stand) -> Answer:
     return await stand.call(tool="get_status")
 
 
-_READ: Final = ({**read(), **_ONCE},)
+_READ: Final = (read(_ONCE),)
 
 VARIANTS: Final[tuple[tuple[str, ErrorCode, Case], ...]] = (
     (
