@@ -77,7 +77,7 @@ class _Preparation:
         """The value prepared. The given one is left as it was; what does not change is shared with it."""
         if isinstance(value, str):
             return normalise(value, self.normalisers) if self.normalisers else value
-        if isinstance(value, Mapping) and (self.members or self.defaults):
+        if (type(value) is dict or isinstance(value, Mapping)) and (self.members or self.defaults):
             prepared = {**self.defaults, **value}
             for name, member in self.members.items():
                 if name in value:

@@ -12,7 +12,7 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Waited, Withheld, admit, attempt_facts, exchange, judge
 from gateway.stages.execute.attempt.deadline import attempt_limits
-from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
+from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Unknown
 from gateway.stages.execute.breaker.breaker import Kind
 from gateway.stages.monitor.ports import AttemptKind, CallTrace, ReconcileTrace
 from gateway.stages.retry.decision import RetryAfter, decide
@@ -49,6 +49,8 @@ async def run_read(
         now = parts.clock.monotonic()
         if isinstance(outcome, Withheld):
             return Reading(outcome=outcome, attempts=number - 1)
+        if isinstance(outcome, Done):
+            return Reading(outcome=outcome, attempts=number, waited_s=now - started)
         again = decide(
             outcome,
             effect=tool.effect,

@@ -107,11 +107,11 @@ class Telling:
         """The call did not pass validation."""
         return fail(rejected.code, self.meta(), message=rejected.message, details=rejected.details)
 
-    def context(self, record: Record | None = None) -> Context:
-        """What an observation may draw on: validated arguments and the manifest's words."""
+    def context(self, record: Record | None = None, **facts: Any) -> Context:
+        """What an observation may draw on: validated arguments and the manifest's words, and `facts` of the moment."""
         tool = self.tool
         if tool is None:
-            return Context(tool=self.call.tool)
+            return Context(tool=self.call.tool, **facts)
         key = "" if record is None else record.key
         owner = tool.unknown
         return Context(
@@ -126,6 +126,7 @@ class Telling:
             owner=None if owner is None else owner.owner,
             runbook=None if owner is None else owner.runbook,
             names=tool.arguments.names,
+            **facts,
         )
 
     def refuse(
@@ -145,7 +146,7 @@ class Telling:
         envelope = fail(
             code, self.meta(record, attempts=attempts), message=message, details=details, retry_after_s=retry_after_s
         )
-        return explain(envelope, replace(self.context(record), **facts))
+        return explain(envelope, self.context(record, **facts))
 
     def withhold(self, withheld: Withheld) -> Envelope:
         """Nothing was sent, for a reason of ours."""
@@ -170,7 +171,9 @@ class Telling:
         fetched_at = rfc3339(self._parts.clock.wall()) if isinstance(outcome, Done) else None
         meta = self.meta(record, attempts=attempts, fetched_at=fetched_at)
         envelope = of_outcome(outcome, meta, effect=tool.effect, payload=payload, result_view=tool.result_view)
-        return explain(envelope, replace(self.context(record), attempts=attempts, waited_s=waited_s))
+        if envelope.ok:
+            return envelope
+        return explain(envelope, self.context(record, attempts=attempts, waited_s=waited_s))
 
     def found(self, item: Any, record: Record) -> Envelope:
         """A look-up showed that the operation was done: its candidate is the result, if it is what the tool declares."""
@@ -188,9 +191,9 @@ class Telling:
         if sends:
             # What this call itself sent has been found out; nothing of it is a repetition.
             envelope = replace(envelope, meta=replace(envelope.meta, replayed=False))
-        return explain(
-            envelope, replace(self.context(record), state=record.state.value, operation_id=record.operation_id)
-        )
+        if envelope.ok:
+            return envelope
+        return explain(envelope, self.context(record, state=record.state.value, operation_id=record.operation_id))
 
     def adopt(self, answer: Envelope) -> Envelope:
         """The answer that the owner of the same operation got, for this call, which sent nothing of its own."""

@@ -1,10 +1,10 @@
 """An answer as the operation record keeps it, so that a replay gives the same `data`, byte for byte."""
 
-from dataclasses import replace
 from typing import Any
 
 import orjson
 
+from gateway.contract.changed import changed
 from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
 from gateway.contract.envelope import Envelope, Meta, ToolError
 
@@ -39,7 +39,7 @@ def replay_answer(stored: bytes, meta: Meta) -> Envelope:
             ok=error is None,
             data=answer["data"],
             error=None if error is None else _error(error),
-            meta=replace(
+            meta=changed(
                 meta,
                 replayed=True,
                 recorded=True,
