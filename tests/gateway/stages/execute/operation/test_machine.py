@@ -156,6 +156,12 @@ def test_the_gate_opens_once_for_a_claim(state: State) -> None:
         machine.pass_gate(record(state, tried(_UNKNOWN)), MINE, sending(), now=NOW)
 
 
+@pytest.mark.parametrize("state", sorted(OWNED))
+def test_who_owns_a_record_is_told_by_it(state: State) -> None:
+    """Token and fence of the claim that holds it."""
+    assert machine.own(record(state)) == MINE
+
+
 @pytest.mark.parametrize("state", [s for s in State if s not in OWNED])
 def test_what_nobody_owns_gives_nobody_the_right_to_act(state: State) -> None:
     """A settled, free or unknown record has no ownership to give, and its last owner's is void."""
