@@ -75,6 +75,8 @@ class Effort:
         self.sent_at: float | None = None
         """On Clock.monotonic: when the gate of the last try was passed; None when it was not."""
         self.passed = asyncio.Event()
+        self._mark_in_doubt = False
+        """The gate's mark may be kept although its answer was lost."""
 
     async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace) -> Running | Withheld | NotSent:
         """Get permit and slot, and set the exchange going."""
@@ -158,8 +160,19 @@ class Effort:
         ownership = self._ownership
         if ownership is None or self.record.state is not State.CLAIMED:
             return self.record
+        if self._mark_in_doubt:
+            await self._take_back(ownership)
         self.record = await self._keeper.move(self.record, lambda r, now: machine.give_up(r, ownership, now=now), rows)
         return self.record
+
+    async def _take_back(self, ownership: Ownership) -> None:
+        """Say of a SENT mark that nothing was sent on it."""
+        current = await self._parts.store.by_key(self.record.key)
+        if current is not None and current.state is State.SENT and machine.own(current) == ownership:
+            number, word = len(current.attempts), Settlement(by=self.by, wall=self._parts.store.wall())
+            self.record = await self._keeper.move(
+                current, lambda r, now: machine.learn(r, number, Evidence.NOT_SENT, word, now=now)
+            )
 
     async def answer_caller(self, rows: Rows) -> Record:
         """The caller is told *unknown* while the socket stays open."""
@@ -229,6 +242,7 @@ class Effort:
         if ended.fault is not Fault.GATE_REFUSED:
             return None
         if isinstance(ended.cause, StoreUnavailableError):
+            self._mark_in_doubt = True
             return NotSent(code=ErrorCode.STORE_UNAVAILABLE, retryable=False)
         if isinstance(ended.cause, FencedError | IllegalMoveError | HeldError):
             return NotSent(code=OVERTAKEN, retryable=False)

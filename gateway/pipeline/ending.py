@@ -89,7 +89,7 @@ class Ending:
         before = effort.record
         _, result, code = self._worded(outcome)
         rows = self._looker.rows(before, by=effort.by, trace_id=telling.trace_id)
-        await self._spool.until_kept(lambda: effort.learn(outcome, rows, result=result, code=code))
+        await self._spool.keep(lambda: effort.learn(outcome, rows, result=result, code=code))
 
     async def look_while_held(self, until: float, running: Running | None) -> bool:
         """Look-ups until one proves the effect (True). A negative proves nothing here: the request is under way."""
@@ -153,12 +153,19 @@ class Ending:
         try:
             await keep(envelope)
         except StoreUnavailableError:
-            self._spool.later(lambda: keep(envelope))
+            self._spool.later(lambda: self._keep_late(envelope, keep))
             return _unrecorded(envelope)
         except (FencedError, IllegalMoveError):
             # Somebody settled or took the record first; it knows more than this call does.
             return await self._kept(await self._told_by_others(envelope), self._row)
         return envelope
+
+    async def _keep_late(self, envelope: Envelope, keep: Callable[[Envelope], Awaitable[Any]]) -> None:
+        """The record may have moved on since; the row of what was told is kept all the same."""
+        try:
+            await keep(envelope)
+        except (FencedError, IllegalMoveError):
+            await self._row(envelope)
 
     async def _told_by_others(self, envelope: Envelope) -> Envelope:
         current = await self._parts.store.by_key(self._effort.record.key)

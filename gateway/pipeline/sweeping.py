@@ -123,8 +123,8 @@ class Sweeper:
                 code = ErrorCode(answer.error.code).value if answer.error is not None else None
                 result = store_answer(answer) if isinstance(outcome, Done | Refused) else None
                 rows = self._looker.rows(record, by="replay", trace_id=trace.trace_id)
-                await self._spool.until_kept(lambda: effort.learn(outcome, rows, result=result, code=code))
-                if effort.record.state is State.CLAIMED:
+                kept = await self._spool.keep(lambda: effort.learn(outcome, rows, result=result, code=code))
+                if kept and effort.record.state is State.CLAIMED:
                     await effort.give_up(rows)
             elif isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
                 effort.record = await parts.store.by_key(record.key) or record
