@@ -62,8 +62,11 @@ class Claims:
     async def start(self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit) -> Step:
         """Claim, and carry it out."""
         parts, intention = self._parts, visit.intention
-        occurrence = meeting.record.occurrence if isinstance(meeting, BeginAgain | TakeOver) else meeting.occurrence
-        key = intention.operation_key(occurrence)
+        # A record of an earlier revision keeps its key: what was sent under it, and what a look-up asks for, is that.
+        if isinstance(meeting, BeginAgain | TakeOver):
+            key = meeting.record.key
+        else:
+            key = intention.operation_key(meeting.occurrence)
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
@@ -90,7 +93,7 @@ class Claims:
                     claimed: Record | None = await self._keeper.move(record, lambda r, now: machine.claim(r, by(now)))
                 case TakeOver(record=record):
                     claimed = await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
-                case Begin() | Forgotten():
+                case Begin(occurrence=occurrence) | Forgotten(occurrence=occurrence):
                     claimed = await self._keeper.insert(self.new_record(visit, occurrence, token))
         except (FencedError, IllegalMoveError):
             return None

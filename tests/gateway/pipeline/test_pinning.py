@@ -76,6 +76,20 @@ async def test_the_old_identity_still_refuses_what_it_refused(rig: MakeRig) -> N
     assert other.error.code is ErrorCode.IDEMPOTENCY_CONFLICT
 
 
+async def test_a_free_record_of_an_earlier_revision_keeps_its_key(rig: MakeRig) -> None:
+    """It is sent under the key that its record and its look-ups know, not under the new identity's."""
+    gateway = await rig(keyed({"identity.fields": ["order"]}))
+    await gateway.provider.stop()
+    await gateway.call(order="A", amount=5)
+    free = await gateway.record()
+    await gateway.provider.start()
+    rewrite(gateway, keyed({"identity.fields": ["order", "amount"], "identity.revision": 2}))
+    await gateway.call(order="A", amount=5)
+
+    assert (free.state, (await gateway.record()).state) == (State.FREE, State.DONE)
+    assert [request.key for request in gateway.provider.sent] == [free.key]
+
+
 async def test_a_new_optional_argument_is_no_other_call(rig: MakeRig) -> None:
     """Stored arguments are compared as the current schema defaults them."""
     gateway = await rig(keyed())
