@@ -295,6 +295,6 @@ def _become(
             "status": settlement.status,
             "bodies": changed(record.bodies, result=settlement.result),
         }
-    elif to not in _SETTLED:
+    else:
         changes |= {"settled_wall": None, "settled_by": None, "outcome_code": None, "status": None}
     return changed(record, state=to, version=record.version + 1, **changes)
