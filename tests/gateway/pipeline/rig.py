@@ -153,10 +153,16 @@ class Rig:
         self.others.append(made)
         return made
 
-    async def rows(self, tenant: str = "acme") -> list[ExecutionRow]:
-        """Every row, oldest first."""
-        await self.store.append_rows((), strict=True)
-        return list(reversed(await self.store.list_rows(RowFilter(tenant=tenant, limit=1000))))
+    async def rows(self, at_least: int = 0, *, tenant: str = "acme") -> list[ExecutionRow]:
+        """Every row, oldest first; those that are committed in groups are waited for by their number."""
+        found: list[ExecutionRow] = []
+
+        async def there() -> bool:
+            found[:] = reversed(await self.store.list_rows(RowFilter(tenant=tenant, limit=1000)))
+            return len(found) >= at_least
+
+        await eventually(there)
+        return found
 
     async def records(self, tenant: str = "acme") -> list[Record]:
         """Every record, oldest first."""
