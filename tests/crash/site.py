@@ -93,7 +93,6 @@ class Site:
         self.tally.misses += missed
         await asyncio.gather(*self._finishing)
         await self._audit()
-        await self.client.close()
 
     def _new_round(self) -> Round:
         def operation(tool: str) -> Operation:
@@ -167,8 +166,11 @@ class Site:
                 await asyncio.wait({victim.ended}, timeout=PATIENCE_S)
                 return victim.ended.done()
             case _:
-                await asyncio.wait({victim.ended, asyncio.ensure_future(answered)}, return_when=asyncio.FIRST_COMPLETED)
-                await asyncio.wait({victim.ended}, timeout=0.2)
+                await asyncio.wait({victim.ended, *watched}, return_when=asyncio.FIRST_COMPLETED)
+                if any(each.done() and each.result() is not None for each in watched):
+                    # It can come to the point no more, and the others would wait there for it.
+                    return False
+                await asyncio.wait({victim.ended}, timeout=PATIENCE_S)
                 return victim.ended.done()
 
     async def _events(self, what: str, current: Round) -> None:

@@ -52,5 +52,4 @@ async def test_a_refusal_is_in_the_book_before_it_is_told(tmp_path: Path) -> Non
             assert not compare_rows(client.delivered, rows)
             assert len(rows) == len(client.delivered) == KILLS + 1
     finally:
-        await client.close()
         await provider.stop()
