@@ -214,7 +214,7 @@ async def test_an_unexpected_fault_after_the_send_is_unknown(rig: MakeRig) -> No
     assert [str(fault) for fault in gateway.faults] == ["planted"]
     gateway.faults.clear()
     wires.it.loses = None
-    assert [row.code for row in await gateway.rows()] == ["gateway_error_unknown_outcome"]
+    assert [row.code for row in await gateway.rows(1)] == ["gateway_error_unknown_outcome"]
 
 
 async def test_an_unexpected_fault_before_the_send_is_not_executed(rig: MakeRig) -> None:
