@@ -32,7 +32,6 @@ class Sweeper:
         self._looker = looker
         self._spool = spool
         self._pins = pins
-        self._token = parts.chance.token()
 
     async def run(self) -> None:
         """Sweep until cancelled."""
@@ -47,8 +46,8 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """One round; how many records were cared for."""
-        lease_s = max(60.0, self._parts.bounds.lease_s)
-        due = await self._parts.store.lease_due(self._token, lease_s, _BATCH)
+        lease_s, token = max(60.0, self._parts.bounds.lease_s), self._parts.chance.token()
+        due = await self._parts.store.lease_due(token, lease_s, _BATCH)
         for record in due:
             next_look_s = _LONGEST_S
             try:
@@ -59,19 +58,20 @@ class Sweeper:
             except Exception as error:  # noqa: BLE001 - as above
                 self._spool.fault("reconciliation", error)
             finally:
-                await self._parts.store.release(record.key, self._token, next_look_s)
+                await self._parts.store.release(record.key, token, next_look_s)
         return len(due)
 
     async def reconcile(self, record: Record) -> Record:
         """Look now, due or not: for a caller or an operator who asks."""
-        if not await self._parts.store.lease_one(record.key, self._token, 60.0):
+        token = self._parts.chance.token()
+        if not await self._parts.store.lease_one(record.key, token, 60.0):
             return record
         cared = record
         try:
             cared = await self.care_for(record)
             return cared
         finally:
-            await self._parts.store.release(record.key, self._token, await self._next_look_s(cared))
+            await self._parts.store.release(record.key, token, await self._next_look_s(cared))
 
     async def has_means(self, record: Record) -> bool:
         """Whether the operation's manifest declares any way to find out."""
