@@ -8,7 +8,6 @@ import pytest
 
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode
-from gateway.contract.keys import downstream_key
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.operation.intention import (
     Intention,
@@ -295,11 +294,3 @@ def test_a_new_default_is_no_other_call() -> None:
     assert today(old, _THIRD) == replace(old, fingerprint=intention(_THIRD, args=args).fingerprint)
     assert today(old, TOOL) is old
     assert today(replace(old, tombstone=True), _THIRD).fingerprint == old.fingerprint
-
-
-def test_the_key_is_what_the_downstream_compares() -> None:
-    """The same for the template, for a look-up's `key` and for the caller who asks."""
-    short = compiled(KEYED, {"downstream_key.max_length": 30})
-
-    assert TOOL.key_value(key()) == key()
-    assert short.key_value(key()) == downstream_key(key(), key_format="raw", max_length=30)
