@@ -166,7 +166,8 @@ class Site:
                 await asyncio.wait({victim.ended}, timeout=PATIENCE_S)
                 return victim.ended.done()
             case _:
-                await asyncio.wait({victim.ended, *watched}, return_when=asyncio.FIRST_COMPLETED)
+                either: set[asyncio.Future[Any]] = {victim.ended, *watched}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 if any(each.done() and each.result() is not None for each in watched):
                     # It can come to the point no more, and the others would wait there for it.
                     return False
