@@ -1,5 +1,7 @@
 """Care for records that nobody drives: owners that died, outcomes that are due for a look, replays in the background."""
 
+import asyncio
+
 from gateway.contract.codes import ErrorCode
 from gateway.manifest.tool import Tool
 from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
@@ -48,18 +50,23 @@ class Sweeper:
         """One round; how many records were cared for."""
         lease_s, token = max(60.0, self._parts.bounds.lease_s), self._parts.chance.token()
         due = await self._parts.store.lease_due(token, lease_s, _BATCH)
-        for record in due:
-            next_look_s = _LONGEST_S
-            try:
-                cared = await self.care_for(record)
-                next_look_s = await self._next_look_s(cared)
-            except (FencedError, IllegalMoveError):
-                next_look_s = _SHORTEST_S  # somebody changed it under our hands
-            except Exception as error:  # noqa: BLE001 - as above
-                self._spool.fault("reconciliation", error)
-            finally:
-                await self._parts.store.release(record.key, token, next_look_s)
+        # Each waits for a service of its own; the bulkhead of look-ups bounds how many ask at once.
+        ends = await asyncio.gather(*(self._care_in_turn(record, token) for record in due), return_exceptions=True)
+        for end in ends:
+            if end is not None:
+                raise end
         return len(due)
+
+    async def _care_in_turn(self, record: Record, token: str) -> None:
+        next_look_s = _LONGEST_S
+        try:
+            next_look_s = await self._next_look_s(await self.care_for(record))
+        except (FencedError, IllegalMoveError):
+            next_look_s = _SHORTEST_S  # somebody changed it under our hands
+        except Exception as error:  # noqa: BLE001 - as above
+            self._spool.fault("reconciliation", error)
+        finally:
+            await self._parts.store.release(record.key, token, next_look_s)
 
     async def reconcile(self, record: Record) -> Record:
         """Look now, due or not: for a caller or an operator who asks."""
