@@ -1,7 +1,6 @@
 """Each error code of the contract, produced over a real socket; or the reason why nothing can produce it yet."""
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -26,14 +25,6 @@ NOT_YET: Final[Mapping[ErrorCode, str]] = {
 
 ELSEWHERE: Final = {ErrorCode.TLS_UNTRUSTED}
 """Produced by a test of their own below."""
-
-
-@pytest.fixture(autouse=True)
-def _switch_interval() -> Iterator[None]:
-    """Opening a store shortens it for the whole process."""
-    interval = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(interval)
 
 
 @pytest.mark.parametrize("code", CASES, ids=[code.value for code in CASES])
