@@ -210,16 +210,19 @@ class Effort:
         if request is None:
             raise FencedError
         packed, token = pack(request), parts.chance.token()
-        one_effect = self.tool.downstream_key is not None or self.tool.effect is Effect.IDEMPOTENT
+        terms = replay_terms(parts, self.tool, live=True)
 
         def move(record: Record, now: float) -> Record:
+            wall = parts.store.wall()
+            # Past the provider's window the same key is another operation to it, and acts on its own.
+            keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
             lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
             left_s = limits.send_deadline - parts.clock.monotonic()
             sending = Sending(
                 send_by=min(lease_until, now + left_s),
                 horizon_s=horizon_s(self.tool),
-                wall=parts.store.wall(),
-                one_effect=one_effect,
+                wall=wall,
+                one_effect=keyed or self.tool.effect is Effect.IDEMPOTENT,
                 request=packed,
                 baseline=self.baseline,
             )

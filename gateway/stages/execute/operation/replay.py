@@ -56,12 +56,18 @@ def refusal(record: Record, terms: ReplayTerms | None, *, wall: float) -> Refusa
         return Refusal.CLOCK_STEPPED_BACK
     if terms.background_s is not None and wall - first > terms.background_s:
         return Refusal.PAST_BACKGROUND_TIME
-    if wall + terms.send_within_s + terms.horizon_s >= first + terms.window_s:
+    if not inside_window(record, terms, wall=wall):
         return Refusal.NEAR_WINDOW_END
     if not terms.caches_all and any(a.status is not None for a in record.unknown_attempts()):
         # A 500 that was not kept under the key may have come after the effect: the same key would act again.
         return Refusal.STATUS_NOT_CACHED
     return None
+
+
+def inside_window(record: Record, terms: ReplayTerms, *, wall: float) -> bool:
+    """Whether a send that begins now ends before the provider may forget the key, counted from the first SENT."""
+    first = record.first_sent_wall
+    return first is None or wall + terms.send_within_s + terms.horizon_s < first + terms.window_s
 
 
 def is_authoritative(record: Record, number: int, status: int, terms: ReplayTerms, *, marked: bool, now: float) -> bool:
