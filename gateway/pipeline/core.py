@@ -126,6 +126,9 @@ class Pipeline:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
         if not isinstance(intention, Intention):
             return await self._rowed(telling, telling.refuse(intention), strict=True)
+        if telling.call.repeat_of is not None:
+            # A second effect on purpose needs a person's approval, and no manifest can ask for one.
+            return await self._rowed(telling, telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED), strict=True)
         visit = Visit(
             call=telling.call,
             intention=intention,

@@ -29,6 +29,11 @@ async def _other_amount(stand: Stand) -> Answer:
     return await stand.call(amount=6)
 
 
+async def _once_more_on_purpose(stand: Stand) -> Answer:
+    done = await stand.call()
+    return await stand.call(body={"repeat_of": done.operation_id})
+
+
 async def _still_running(stand: Stand) -> Answer:
     release = asyncio.Event()
     stand.provider.writes.append(when(release, acts_then(answer(200, {}))))
@@ -138,6 +143,7 @@ def _patient(changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 _BREAKER: Final = {"breaker": {"scope": "things", "consecutive": 1}}
 
 CASES: Final[Mapping[ErrorCode, Case]] = {
+    _C.REPEAT_NOT_ALLOWED: Case(play=_once_more_on_purpose, manifests=_PLAIN, sent=1, acts=1),
     _C.IDEMPOTENCY_CONFLICT: Case(play=_other_amount, manifests=_PLAIN, sent=1, acts=1, says="amount"),
     _C.IDEMPOTENCY_IN_PROGRESS: Case(
         play=_still_running, manifests=_PLAIN, stand={"settings": {"waiters": 0}}, sent=1, acts=1

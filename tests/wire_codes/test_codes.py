@@ -19,7 +19,6 @@ NOT_YET: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.APPROVAL_REQUIRED: "approvals: manifests with `approval` do not load yet",
     ErrorCode.APPROVAL_MISMATCH: "approvals: manifests with `approval` do not load yet",
     ErrorCode.APPROVAL_EXPIRED: "approvals: manifests with `approval` do not load yet",
-    ErrorCode.REPEAT_NOT_ALLOWED: "deliberate repeats need an approval: `repeat: approval` does not load yet",
 }
 """Codes that no manifest of this version can lead to."""
 

@@ -35,7 +35,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.APPROVAL_REQUIRED: "Nothing was executed: {action} must be approved{approvers} first.{rule} Wait for the decision on {approval}, then make the same call again.",
     _C.APPROVAL_MISMATCH: "Nothing was executed: {approval} is for another action than {action}. Make the call that was approved, or request an approval for this one.",
     _C.APPROVAL_EXPIRED: "Nothing was executed: {approval} of {action} has lapsed. Request a new approval for the same action.",
-    _C.REPEAT_NOT_ALLOWED: "Nothing was executed: {operation} is done and {tool} may not be repeated. Use its stored result, or escalate if a second effect is intended.",
+    _C.REPEAT_NOT_ALLOWED: "Nothing was executed: what {tool} has done may not be repeated on purpose. Use the stored result of the first call, or escalate if a second effect is intended.",
 
     _C.INTENT_STALE: "Nothing was executed by this call: {action} is no longer what was prepared{reason}. Look up the prepared operation, then prepare {tool} again.",
     _C.IDEMPOTENCY_CONFLICT: "Nothing was executed by this call: {taken}",

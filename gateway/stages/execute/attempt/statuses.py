@@ -66,7 +66,7 @@ STATUSES: Final[Mapping[int, StatusRow]] = MappingProxyType(
     | _each("409", _refused(_C.CONFLICT))
     | _each("412", _refused(_C.PRECONDITION_FAILED))
     | _each("423", _again(_C.LOCKED))
-    | _each("424", _refused(_C.LOCKED))
+    | _each("424", _refused(_C.REJECTED))
     | _each("425", _again(_C.TOO_EARLY))
     | _each("429", _again(_C.RATE_LIMITED))
     # nginx and the AWS load balancer: the client, that is a proxy on our side, had gone.

@@ -61,7 +61,7 @@ TABLE = [
     ("409", "Refused conflict"),
     ("412", "Refused precondition_failed"),
     ("423", "Refused locked again"),
-    ("424", "Refused locked"),
+    ("424", "Refused rejected"),
     ("425", "Refused too_early again"),
     ("429", "Refused rate_limited again"),
     ("460 499", "Unknown outcome_unknown"),
