@@ -117,6 +117,14 @@ def garbage(data: bytes) -> Reply:
     return reply
 
 
+async def drip(exchange: Exchange) -> None:
+    """Answer with one byte each 20 ms, for a long time."""
+    await exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    for _ in range(1000):
+        await asyncio.sleep(0.02)
+        await exchange.raw(b" ")
+
+
 async def act_once_and_for_all(exchange: Exchange) -> None:
     """Do what was asked, say nothing, and take no more connections."""
     exchange.provider.act(exchange.request)

@@ -218,6 +218,7 @@ async def rigged(
     wrap: Wrap | None = None,
     store: Callable[[StoreClock], OperationStore] | None = None,
     telemetry: OtelTelemetry | None = None,
+    secrets: Mapping[str, str] | None = None,
     started: bool = False,
 ) -> AsyncIterator[Rig]:
     """A gateway with these manifests (and the read `get_status`, if it is not among them)."""
@@ -230,7 +231,7 @@ async def rigged(
     for name, manifest in named.items():
         written = read() if len(manifest) == 1 else manifest
         (shelf_dir / f"{name}.yaml").write_text(json.dumps(written, indent=1))
-    operator = Operator(engine=CelEngine(), environment={"API": provider.origin}, secrets={})
+    operator = Operator(engine=CelEngine(), environment={"API": provider.origin}, secrets=secrets or {})
     shelf = Shelf(shelf_dir, operator)
     inner = store(clock) if store else SqliteOperationStore.open(folder / "records.db", host=clock.host())
     kept = wrap(inner) if wrap else inner
