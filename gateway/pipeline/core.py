@@ -61,7 +61,7 @@ class Pipeline:
         self._parts = parts
         self._spool = Spool(parts.clock, faults)
         self._pulse = Pulse(parts)
-        keeper = Keeper(parts.store)
+        self._keeper = keeper = Keeper(parts.store, parts.telemetry)
         looker = Looker(parts, keeper)
         room = WaitingRoom(parts.bounds.waiters)
         self._pins = Pins(parts)
@@ -150,9 +150,9 @@ class Pipeline:
         row = telling.row(envelope)
         strict = strict or parts.bounds.sync_rows or (tool is not None and tool.rows is Rows.SYNC)
         try:
-            await parts.store.append_rows((row,), strict=strict)
+            await self._keeper.append(row, strict=strict)
         except StoreUnavailableError:
-            self._spool.later(lambda: parts.store.append_rows((row,), strict=True))
+            self._spool.later(lambda: self._keeper.append(row, strict=True))
         return envelope
 
     async def refused(self, envelope: Envelope, caller: Caller) -> None:
@@ -160,9 +160,9 @@ class Pipeline:
         stamp = Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall())
         row: ExecutionRow = call_row(envelope, stamp, tool=None, caller=caller, call=None)
         try:
-            await self._parts.store.append_rows((row,))
+            await self._keeper.append(row)
         except StoreUnavailableError:
-            self._spool.later(lambda: self._parts.store.append_rows((row,), strict=True))
+            self._spool.later(lambda: self._keeper.append(row, strict=True))
 
     async def prepare(self, call: ToolCall, caller: Caller) -> Envelope:
         """Validate, authorise and derive; execute nothing."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.execution import ExecutionRow
 from gateway.manifest.policies import Effect
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
@@ -181,6 +182,10 @@ class Effort:
             raise FencedError
         self.record = await self._keeper.move(self.record, lambda r, _: machine.answer_caller(r, ownership), rows)
         return self.record
+
+    async def append(self, row: ExecutionRow) -> None:
+        """Keep the row of an envelope that leaves the record as it is."""
+        await self._keeper.append(row, strict=True)
 
     async def extend(self) -> None:
         """One heartbeat; nothing when the record is not owned by this effort any more."""

@@ -176,7 +176,7 @@ class Ending:
         return self._telling.stored(current, attempts=self._effort.sends)
 
     async def _row(self, envelope: Envelope) -> None:
-        await self._parts.store.append_rows((self._telling.row(envelope),), strict=True)
+        await self._effort.append(self._telling.row(envelope))
 
     def _rows_of(self, envelope: Envelope) -> Rows:
         return lambda _: (self._telling.row(envelope),)

@@ -16,7 +16,7 @@ from gateway.manifest.policies import Deprecated, Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
-from gateway.stages.execute.attempt.outcome import Done, Outcome
+from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
 from gateway.stages.execute.operation.record import Record
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.observation import explain
@@ -68,6 +68,7 @@ class Telling:
         self.rowed = False
         """The row of this call's envelope is kept, or on its way, together with its record."""
         self._hashed: str | None = None
+        self._result_bytes: int | None = None
         # One call, one row: kept twice, after a store that did not answer, it is still the same one.
         self._row_id = parts.chance.ulid()
 
@@ -164,6 +165,8 @@ class Telling:
         tool = self.tool
         if tool is None:
             raise ValueError("no tool, no attempt")
+        answer = outcome.answer if isinstance(outcome, Done | Refused) else None
+        self._result_bytes = None if answer is None else len(answer.body)
         payload: Readable | Unreadable | None = None
         if isinstance(outcome, Done) and outcome.code is None and outcome.answer is not None:
             fault = None if tool.result is None else tool.result.fault
@@ -233,6 +236,7 @@ class Telling:
             breaker=None if tool is None else breaker_state(self.withheld),
             deadline_s=None if deadline is None else deadline - self.arrived,
             deadline_left_s=None if deadline is None else deadline - now,
+            result_bytes=self._result_bytes,
             cost=tool.cost if tool is not None and executed else None,
             user_hash=user_hash(self.caller, self._parts.bounds.hash_key),
         )
