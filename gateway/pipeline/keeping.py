@@ -75,29 +75,32 @@ class Keeper:
             StoreUnavailableError: nothing is known to be changed.
         """
         try:
-            while True:
-                after = move(record, self._store.now())
-                change = Change(
-                    before=None if after is record else record,
-                    after=None if after is record else after,
-                    not_after=after.lease_until if leased else None,
-                    rows=tuple(rows(after)),
-                )
-                if change.after is None and not change.rows:
-                    return record
-                match await self._commit(change):
-                    case Applied():
-                        return after
-                    case Stale(current=current):
-                        if current is None or current.version == record.version:
-                            # It is gone, or nobody was faster and `not_after` has passed.
-                            raise FencedError
-                        record = current
-                    case HeldBy(hold=hold, holder=holder):
-                        raise HeldError(hold, holder)
+            return await self._moved(record, move, rows, leased=leased)
         except FencedError:
             self._telemetry.fenced()
             raise
+
+    async def _moved(self, record: Record, move: Move, rows: Rows, *, leased: bool) -> Record:
+        while True:
+            after = move(record, self._store.now())
+            change = Change(
+                before=None if after is record else record,
+                after=None if after is record else after,
+                not_after=after.lease_until if leased else None,
+                rows=tuple(rows(after)),
+            )
+            if change.after is None and not change.rows:
+                return record
+            match await self._commit(change):
+                case Applied():
+                    return after
+                case Stale(current=current):
+                    if current is None or current.version == record.version:
+                        # It is gone, or nobody was faster and `not_after` has passed.
+                        raise FencedError
+                    record = current
+                case HeldBy(hold=hold, holder=holder):
+                    raise HeldError(hold, holder)
 
     async def extend(self, record: Record, ownership: Ownership, lease_s: float) -> Record:
         """One heartbeat."""
