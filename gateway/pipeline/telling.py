@@ -229,7 +229,6 @@ class Telling:
         """The envelope is about to be given to the caller."""
         now, tool = self._parts.clock.monotonic(), self.tool
         deadline = self.deadline
-        executed = tool is not None and tool.effect is not Effect.READ and envelope.error is None
         trace.ended(
             envelope,
             idempotency=self.idempotency,
@@ -237,7 +236,7 @@ class Telling:
             deadline_s=None if deadline is None else deadline - self.arrived,
             deadline_left_s=None if deadline is None else deadline - now,
             result_bytes=self._result_bytes,
-            cost=tool.cost if tool is not None and executed else None,
+            cost=None if tool is None else tool.cost,
             user_hash=user_hash(self.caller, self._parts.bounds.hash_key),
         )
 
