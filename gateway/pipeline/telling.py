@@ -12,7 +12,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues
-from gateway.manifest.policies import Deprecated, Effect
+from gateway.manifest.policies import Deprecated
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
