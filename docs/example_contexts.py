@@ -37,7 +37,6 @@ REFUND: Final = Context(
     sensitive=frozenset({"reason"}),
     dependency="payments",
     verify=Suggestion(tool="get_refund_status", arguments={"order_id": "ORD-4471"}),
-    names=_SCHEMA.names,
     operation_id="01JB3K6Y0Q7D5T2N8R4V9W1XZC",
 )
 KEYED: Final = replace(REFUND, verify=None, keyed=True)

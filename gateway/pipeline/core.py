@@ -89,7 +89,6 @@ class Pipeline:
         verdict = validate(call, caller, catalogue)
         match verdict:
             case Rejected():
-                telling.tool = catalogue.get(call.tool)
                 envelope = await self._rowed(telling, telling.reject(verdict))
             case Accepted(tool=tool, args=arguments):
                 telling.knows(tool, arguments)

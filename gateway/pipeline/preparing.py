@@ -24,10 +24,8 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, telling: Telling
         StoreUnavailableError: which occurrence it would be cannot be said.
     """
     call, caller = telling.call, telling.caller
-    catalogue = parts.tools.catalogue
-    verdict = validate(call, caller, catalogue)
+    verdict = validate(call, caller, parts.tools.catalogue)
     if isinstance(verdict, Rejected):
-        telling.tool = catalogue.get(call.tool)
         return telling.reject(verdict)
     tool = verdict.tool
     telling.knows(tool, verdict.args)

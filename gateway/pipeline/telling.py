@@ -106,7 +106,8 @@ class Telling:
 
     def reject(self, rejected: Rejected) -> Envelope:
         """The call did not pass validation."""
-        return fail(rejected.code, self.meta(), message=rejected.message, details=rejected.details)
+        self.tool = rejected.tool
+        return self.refuse(rejected.code, faults=rejected.faults, tools=rejected.tools, permission=rejected.permission)
 
     def context(self, record: Record | None = None, **facts: Any) -> Context:
         """What an observation may draw on: validated arguments and the manifest's words, and `facts` of the moment."""
@@ -126,7 +127,6 @@ class Telling:
             verify=suggestion(tool, self.arguments, key) if self.arguments else None,
             owner=None if owner is None else owner.owner,
             runbook=None if owner is None else owner.runbook,
-            names=tool.arguments.names,
             **facts,
         )
 
