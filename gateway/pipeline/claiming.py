@@ -70,7 +70,7 @@ class Claims:
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._over_rate(visit)
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await over_rate(parts, visit.telling)
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
@@ -198,9 +198,6 @@ class Claims:
         asked = visit.call.deadline_ms is not None and visit.call.deadline_ms < needed_s * 1000
         code = ErrorCode.DEADLINE_TOO_SHORT if asked else ErrorCode.DEADLINE_BEFORE_SEND
         return visit.telling.refuse(code, deadline_s=max(left_s, 0.0), needed_s=needed_s)
-
-    async def _over_rate(self, visit: Visit) -> Envelope | None:
-        return await over_rate(self._parts, visit.telling)
 
 
 def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:

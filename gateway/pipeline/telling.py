@@ -62,6 +62,7 @@ class Telling:
         self.idempotency = IdempotencyResult.NONE
         self.withheld: Withheld | None = None
         self.deadline: float | None = None
+        """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
         self.warnings: tuple[str, ...] = ()
         self.sent = 0
         """Sends of this call in undertakings that ended without an answer."""
@@ -99,10 +100,6 @@ class Telling:
             trace_id=self.trace_id,
             warnings=self.warnings,
         )
-
-    def deadline_or(self, otherwise: float) -> float:
-        """The caller's deadline, on Clock.monotonic."""
-        return otherwise if self.deadline is None else self.deadline
 
     def reject(self, rejected: Rejected) -> Envelope:
         """The call did not pass validation."""
