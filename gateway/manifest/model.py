@@ -169,7 +169,7 @@ class LimitsSection(Section):
     concurrency: Count = Field(_L.concurrency, description="Attempts at the same time.")
     listening: Count = Field(_L.listening, description="Answered writes whose socket is still open.")
     rate: CallRate | None = Field(None, description="Calls per unit. Default: no limit.")
-    request_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest request body.")
+    request_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest request: target and body.")
     result_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest response body.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from gateway.contract import keys
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
-from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.placeholders import RenderError
 from gateway.manifest.templates import RenderedRequest
 from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
@@ -21,6 +21,7 @@ from gateway.pipeline.telling import Telling
 from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.machine import Claim, FencedError
 from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
@@ -148,16 +149,10 @@ class Claims:
     def render(self, visit: Visit, key: str) -> RenderedRequest | Envelope:
         """The request of this occurrence, or why there is none."""
         tool, telling = visit.intention.tool, visit.telling
-        values = CallValues(
-            args=visit.intention.arguments, key=tool.key_value(key), run_id=visit.call.run_id, caller=telling.caller
-        )
         try:
-            rendered = tool.backend.request.render(values)
+            return render(tool, telling.values(key=tool.key_value(key)))
         except RenderError as error:
-            return telling.refuse(error.code, message=f"Nothing was executed: {error}.")
-        if len(rendered.body) + len(rendered.target) > tool.limits.request_bytes:
-            return telling.refuse(ErrorCode.BODY_TOO_LARGE, limit=f"{tool.limits.request_bytes:,} bytes")
-        return rendered
+            return telling.unsendable(error)
 
     def action_hash(self, visit: Visit, key: str, rendered: RenderedRequest) -> str:
         """What an approval, or a caller's `expect`, is bound to."""

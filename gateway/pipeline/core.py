@@ -34,7 +34,7 @@ from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse, stopped
 from gateway.pipeline.questions import Questions, unavailable
-from gateway.pipeline.reads import render, run_read
+from gateway.pipeline.reads import run_read
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sending import Withheld
 from gateway.pipeline.spool import Faults, Spool
@@ -44,6 +44,7 @@ from gateway.pipeline.visit import Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.pipeline.writes import Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation.intention import Intention, intend
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.monitor.execution import Stamp, call_row
@@ -108,10 +109,9 @@ class Pipeline:
         if refused is not None:
             return await self._rowed(telling, refused)
         try:
-            rendered = render(tool, telling.arguments, telling.caller, telling.call.run_id)
+            rendered = render(tool, telling.values(key=""))
         except RenderError as error:
-            refused = telling.refuse(error.code, message=f"Nothing was executed: {error}.")
-            return await self._rowed(telling, refused)
+            return await self._rowed(telling, telling.unsendable(error))
         try:
             reading = await run_read(self._parts, tool, rendered, trace, deadline=deadline)
         except asyncio.CancelledError:

@@ -13,10 +13,11 @@ from gateway.manifest.placeholders import CallValues, RenderError
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.reads import render, run_lookup
+from gateway.pipeline.reads import run_lookup
 from gateway.pipeline.sending import Withheld
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import lookups, machine, sighting
 from gateway.stages.execute.operation.lookups import LookupTerms, Sight
 from gateway.stages.execute.operation.machine import Settlement
@@ -141,7 +142,7 @@ class Looker:
         if not isinstance(verdict, Accepted):
             return None
         try:
-            rendered = render(reader, verdict.args, None, None)
+            rendered = render(reader, CallValues(args=verdict.args, key=""))
         except RenderError:
             return None
         until = min(deadline, self._parts.clock.monotonic() + reader.timeouts.total_s)

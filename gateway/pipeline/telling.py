@@ -11,12 +11,13 @@ from gateway.contract.canonical import NotCanonical, canonical
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow
-from gateway.manifest.placeholders import CallValues
+from gateway.manifest.placeholders import CallValues, RenderError
 from gateway.manifest.policies import Deprecated
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
+from gateway.stages.execute.attempt.render import RequestTooLargeError
 from gateway.stages.execute.operation.record import Record
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.observation import explain
@@ -145,6 +146,16 @@ class Telling:
             code, self.meta(record, attempts=attempts), message=message, details=details, retry_after_s=retry_after_s
         )
         return explain(envelope, self.context(record, **facts))
+
+    def values(self, *, key: str) -> CallValues:
+        """What the tool's request is rendered from. `key` is as the downstream stores it; a read has none."""
+        return CallValues(args=self.arguments, key=key, run_id=self.call.run_id, caller=self.caller)
+
+    def unsendable(self, error: RenderError) -> Envelope:
+        """No request can be made of these arguments; nothing was sent."""
+        if isinstance(error, RequestTooLargeError):
+            return self.refuse(error.code, limit=f"{error.limit:,} bytes")
+        return self.refuse(error.code, message=f"Nothing was executed: {error}.")
 
     def withhold(self, withheld: Withheld) -> Envelope:
         """Nothing was sent, for a reason of ours."""

@@ -160,3 +160,11 @@ async def test_a_value_that_cannot_stand_in_the_request_is_refused(rig: MakeRig)
     envelope = await gateway.call("..", tool="get_status")
     assert envelope.error is not None
     assert (envelope.error.outcome, gateway.provider.requests) == (CallOutcome.NOT_EXECUTED, [])
+
+
+async def test_a_read_larger_than_the_limit_is_not_sent(rig: MakeRig) -> None:
+    """`limits.request_bytes` bounds what a read asks with, too."""
+    gateway = await rig(read({"limits.request_bytes": "100B"}))
+    envelope = await gateway.call("A" * 100, tool="get_status")
+    assert envelope.error is not None
+    assert (envelope.error.code, gateway.provider.asked) == (ErrorCode.BODY_TOO_LARGE, [])
