@@ -29,7 +29,7 @@ class InvalidIdempotencyKey(ValueError):  # noqa: N818 - named as its error code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationIdentity:
-    """What two calls must share to be the same operation (`design/record.md` 1).
+    """What two calls must share to be the same operation.
 
     Attributes:
         operation: `identity.operation` of the manifest, by default the tool's name.
@@ -45,7 +45,7 @@ class OperationIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """Everything an approval is bound to (`design/wire.md` 5).
+    """Everything an approval is bound to.
 
     Attributes:
         arguments: the material ones.
