@@ -137,7 +137,7 @@ async def test_a_full_bulkhead_refuses(rig: MakeRig) -> None:
     started = time.monotonic()
     refused = await gateway.call("B")
     assert code_of(refused) == ErrorCode.GATEWAY_SATURATED
-    assert 0.1 <= time.monotonic() - started < 0.6
+    assert 0.1 <= time.monotonic() - started < 1.5
     hold.set()
     assert (await first).ok
     assert [it.order for it in gateway.provider.sent] == ["A"]
@@ -258,7 +258,7 @@ async def test_a_connection_that_is_not_made_in_time_is_given_up(rig: MakeRig) -
         started = time.monotonic()
         envelope = await gateway.call()
     assert code_of(envelope) == ErrorCode.CONNECT_TIMEOUT
-    assert 0.1 <= time.monotonic() - started < 0.8
+    assert 0.1 <= time.monotonic() - started < 1.5
 
 
 async def test_a_breaker_that_opens_between_attempts_ends_the_retries(rig: MakeRig) -> None:
