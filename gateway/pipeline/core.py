@@ -129,7 +129,7 @@ class Pipeline:
         if telling.call.repeat_of is not None:
             # A second effect on purpose needs a person's approval, and no manifest can ask for one.
             return await self._rowed(telling, telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED), strict=True)
-        visit = Visit(call=telling.call, intention=intention, telling=telling, trace=trace, deadline=deadline)
+        visit = Visit(intention=intention, telling=telling, trace=trace, deadline=deadline)
         try:
             envelope = await self._writes.run(visit)
         except StoreUnavailableError:
