@@ -1,56 +1,22 @@
 """The seven stages as a front drives them: cancelling, draining, stopping, telemetry, readiness."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.otel.settings import TelemetrySettings
-from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.system.clock import SystemClock
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
 from gateway.contract.requests import ExecutionQuery
 from gateway.stages.execute.operation.record import State
-from tests.gateway.adapters.otel.scraped import read_scrape
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, late, silence
-from tests.gateway.pipeline.rig import CALLER, Rig, eventually, looked_up, plain, read
+from tests.gateway.pipeline.rig import CALLER, eventually, looked_up, plain, read
 from tests.gateway.pipeline.trouble import Wires, everything
-
-
-class Spans:
-    """A telemetry whose spans a test can read."""
-
-    def __init__(self, settings: TelemetrySettings | None = None) -> None:
-        self.exporter = InMemorySpanExporter()
-        self.telemetry = OtelTelemetry(settings or TelemetrySettings(), SystemClock(), "0", spans=self.exporter)
-
-    def named(self, prefix: str) -> list[ReadableSpan]:
-        """Spans so far; ends the telemetry."""
-        self.telemetry.close()
-        return [span for span in self.exporter.get_finished_spans() if span.name.startswith(prefix)]
-
-    def attributes(self, prefix: str) -> list[Mapping[str, Any]]:
-        """Their attributes."""
-        return [dict(span.attributes or {}) for span in self.named(prefix)]
-
-
-def counted(gateway: Rig, family: str, **labels: str) -> float:
-    """The sum of a metric's samples that have these labels."""
-    scrape = read_scrape(gateway.pipeline.metrics())
-    samples = [it for name, it in scrape.items() if family.startswith(name)]
-    return sum(
-        value
-        for it in samples
-        for (sample, pairs), value in it.samples.items()
-        if sample == family and labels.items() <= dict(pairs).items()
-    )
+from tests.gateway.pipeline.watched import Spans, counted
 
 
 async def test_a_write_outlives_its_caller(rig: MakeRig) -> None:
@@ -165,6 +131,16 @@ async def test_an_unknown_tool_is_refused_with_a_row(rig: MakeRig) -> None:
     assert envelope.error is not None
     assert envelope.error.code == ErrorCode.UNKNOWN_TOOL
     assert [row.tool for row in await gateway.rows(1)] == ["_unknown"]
+
+
+async def test_a_repeat_on_purpose_is_refused(rig: MakeRig) -> None:
+    """No manifest can ask for the approval that it would need: nothing is done a second time."""
+    gateway = await rig(plain())
+    first = await gateway.call()
+    envelope = await gateway.call(repeat_of=first.meta.operation_id)
+    assert envelope.error is not None
+    assert (envelope.error.code, len(gateway.provider.sent)) == (ErrorCode.REPEAT_NOT_ALLOWED, 1)
+    assert [row.code for row in await gateway.rows()] == [None, "repeat_not_allowed"]
 
 
 async def test_a_caller_without_the_permission_is_refused(rig: MakeRig) -> None:

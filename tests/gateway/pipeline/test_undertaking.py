@@ -22,6 +22,7 @@ from tests.gateway.pipeline.provider import (
     when,
 )
 from tests.gateway.pipeline.rig import keyed, looked_up, plain
+from tests.gateway.pipeline.watched import Spans
 
 LOOKED_UP_BY_KEY = {"reconcile": KEYED["reconcile"], "reconcile.inline": "0ms"}
 
@@ -228,12 +229,19 @@ async def test_the_retry_budget_bounds_retries(rig: MakeRig) -> None:
 
 
 async def test_pauses_are_drawn_below_base_and_cap(rig: MakeRig) -> None:
-    """Seven retries of at most a millisecond each."""
-    quick = await rig(plain({"retry": {"max_attempts": 8, "base": "1ms", "cap": "1ms", "budget": 1.0}}))
-    quick.provider.writes += [answer(429)] * 7
-    started = time.monotonic()
-    assert (await quick.call()).ok
-    assert time.monotonic() - started < 1.5
+    """`retry.base` bounds the first one and is doubled each time; no pause is longer than `retry.cap`."""
+    spans = Spans()
+    policy = {"max_attempts": 8, "base": "20ms", "cap": "40ms", "budget": 1.0}
+    gateway = await rig(plain({"retry": policy}), telemetry=spans.telemetry)
+    gateway.provider.writes += [answer(429)] * 7
+    assert (await gateway.call()).ok
+    first, *retries = spans.attributes("POST")
+    assert "oncegate.retry.delay" not in first
+    pauses_s = [it["oncegate.retry.delay"] for it in retries]
+    assert pauses_s[0] <= 0.02
+    # Unbounded, seven doublings would hardly stay below it by chance.
+    assert max(pauses_s) <= 0.04
+    assert len(set(pauses_s)) == 7
 
 
 async def test_a_keyed_unknown_is_sent_again_within_the_call(rig: MakeRig) -> None:
