@@ -10,6 +10,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
 from gateway.fronts.http.answers import Refusal
 from gateway.fronts.http.head import Exchange, unusable
+from gateway.stages.feedback.context import Context
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
 CALL_FIELDS: Final = ("arguments", "run", "approval_id", "expect", "repeat_of")
@@ -62,10 +63,10 @@ def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> Non
         return
     unknown = sorted(document.keys() - set(known))
     near = difflib.get_close_matches(unknown[0], known, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = f" (did you mean {near[0]}?)" if near else ""
     raise Refusal(
         ErrorCode.INVALID_REQUEST,
-        f"Nothing was executed: {where} may hold {', '.join(known)} and nothing else.{hint} Correct it and send it again.",
+        context=Context(reason=f"{where} may hold {', '.join(known)} and nothing else{hint}"),
         details={"unknown": unknown[:10], "known": list(known)},
     )
 
@@ -137,7 +138,7 @@ def _whole_number(head: Mapping[bytes, bytes], name: bytes) -> int | None:
         return None
     raw = raw.strip()
     if not raw.isdigit() or len(raw) > _MAX_DIGITS or int(raw) == 0:
-        raise unusable(name, "must be a whole number, 1 or more")
+        raise unusable(name, "it must be a whole number, 1 or more")
     return int(raw)
 
 
@@ -147,9 +148,9 @@ def _visible(head: Mapping[bytes, bytes], name: bytes) -> str | None:
         return None
     value = raw.decode("latin-1").strip()
     if not _VISIBLE.fullmatch(value):
-        raise unusable(name, "must be 1 to 255 visible ASCII characters")
+        raise unusable(name, "it must be 1 to 255 visible ASCII characters")
     return value
 
 
 def _misshapen(what: str) -> Refusal:
-    return Refusal(ErrorCode.INVALID_REQUEST, f"Nothing was executed: {what}. Correct it and send it again.")
+    return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=what))
