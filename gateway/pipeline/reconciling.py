@@ -10,6 +10,7 @@ import orjson
 
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.policies import Caches
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
@@ -56,7 +57,7 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
         return None
     return ReplayTerms(
         window_s=key.window_s,
-        caches_all=key.caches == "all",
+        caches_all=key.caches is Caches.ALL,
         send_within_s=parts.bounds.lease_s,
         horizon_s=horizon_s(tool),
         background_s=None if live else tool.reconcile.replay_for_s,
