@@ -162,7 +162,7 @@ def test_a_match_sees_the_call_its_key_its_time_and_the_answer(match: str, *, ma
 
 def test_before_any_send_there_is_no_time_of_one() -> None:
     """A record whose send the store forgot has none to compare with."""
-    tool = compiled(KEYED, {f"{_AT}match": "item.key == key && sent_at == ''"})
+    tool = compiled(KEYED, {f"{_AT}baseline": REMOVED, f"{_AT}match": "item.key == key && sent_at == ''"})
     mine = item("mine", key=tool.key_value(RECORD.key))
 
     assert ids(seen(answer(mine), tool=tool, it=replace(RECORD, attempts=()))) == ["mine"]
