@@ -15,7 +15,7 @@ _SCHEMA: Final = ArgumentsSchema(
         "type": "object",
         "required": ["order_id", "payment_id", "amount_paise"],
         "properties": {
-            "order_id": {"type": "string", "pattern": "^(ORD-)?[0-9]+$", "x-normalise": ["trim", "upper"]},
+            "order_id": {"type": "string", "pattern": "^ORD-[0-9]+$", "x-normalise": ["trim", "upper"]},
             "payment_id": {"type": "string", "minLength": 1},
             "amount_paise": {"type": "integer", "minimum": 1},
             "reason": {"type": "string", "maxLength": 500, "x-sensitive": True, "x-immaterial": True},
