@@ -13,7 +13,7 @@ from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.pinning import Pins
+from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.spool import Spool
@@ -71,11 +71,11 @@ class Claims:
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await over_rate(parts, visit.telling)
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self.barred(visit)
+        refused = refused or await over_rate(parts, visit.telling)
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
-        await self._pins.ensure(intention.tool)
         token = parts.chance.token()
 
         def by(now: float) -> Claim:
@@ -180,6 +180,14 @@ class Claims:
         other_key = expect.operation_key is not None and expect.operation_key != key
         other_action = expect.action_hash is not None and expect.action_hash != self.action_hash(visit, key, rendered)
         return visit.telling.refuse(ErrorCode.INTENT_STALE) if other_key or other_action else None
+
+    async def barred(self, visit: Visit) -> Envelope | None:
+        """Pin the manifest before a record is made with it; the refusal when it must not make one."""
+        try:
+            await self._pins.ensure(visit.intention.tool)
+        except RevisionError as error:
+            return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=str(error).removesuffix("."))
+        return None
 
     def _untimely(self, visit: Visit) -> Envelope | None:
         tool, parts = visit.intention.tool, self._parts

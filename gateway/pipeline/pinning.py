@@ -1,5 +1,6 @@
 """The manifests that records were made with, kept beside them: a changed or removed tool still settles what it began."""
 
+from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.stages.execute.operation.ports import PinnedManifest
@@ -30,9 +31,16 @@ class Pins:
             await self.ensure(tool)
 
     async def ensure(self, tool: Tool) -> None:
-        """Pin the manifest of a tool before a record of it is made. Costs nothing when it is pinned."""
+        """Pin the manifest of a tool before a record of it is made. Costs nothing when it is pinned.
+
+        Raises:
+            RevisionError: it would give an operation of its predecessor another key.
+        """
         if tool.digest in self._pinned:
             return
+        # The tool may have been away for a while: the catalogue before this one knew nothing of its predecessor.
+        await self._learn()
+        self._check(tool)
         manifest = PinnedManifest(
             digest=tool.digest,
             tool=tool.name,
@@ -77,6 +85,8 @@ class Pins:
         return self._compiled[manifest.digest]
 
     def _check(self, tool: Tool) -> None:
+        if tool.effect is Effect.READ:
+            return  # it keeps no record, and cannot raise a revision
         for manifest in self._pinned.values():
             if manifest.operation != tool.identity.operation or manifest.digest == tool.digest:
                 continue

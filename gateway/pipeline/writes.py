@@ -231,8 +231,10 @@ class Writes:
             found = tool.reconcile.lookup is not None and await self._shows(record, visit)
             if not found:
                 return await self._claims.start(meeting, visit)
-        await self._keeper.insert(record)
-        return None
+        barred = await self._claims.barred(visit)
+        if barred is None:
+            await self._keeper.insert(record)
+        return barred
 
     async def _shows(self, record: Record, visit: Visit) -> bool:
         trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)

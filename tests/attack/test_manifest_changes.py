@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from gateway.contract.codes import ErrorCode
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import Rig, keyed
+from tests.gateway.pipeline.rig import Rig, keyed, plain
 
 
 def put(gateway: Rig, manifest: Mapping[str, Any]) -> bool:
@@ -42,3 +43,30 @@ async def test_with_all_fields_the_same_call_stays_the_same(
     await gateway.call(at=restarted)
     await gateway.call()
     assert len(gateway.provider.acts) == 1
+
+
+async def test_a_tool_that_was_away_for_one_reload_keeps_its_records(rig: MakeRig) -> None:
+    """Removed, and back with another identity and the same revision: refused, and nothing is sent."""
+    gateway = await rig(keyed(), started=True)
+    assert (await gateway.call()).ok
+    (gateway.manifests / "act.yaml").unlink()
+    assert gateway.shelf.reload()
+    assert put(gateway, keyed({"identity.fields": ["order", "amount"]}))
+    refused = await gateway.call()
+    assert refused.error is not None
+    assert refused.error.code is ErrorCode.GATEWAY_CONFIG_ERROR
+    assert "raise identity.revision above 1" in refused.error.message
+    assert len(gateway.provider.acts) == 1
+
+
+async def test_a_tool_that_was_away_makes_no_record_of_a_forgotten_send(rig: MakeRig) -> None:
+    """The same for a second attempt whose first one this store does not know: no record under the other key."""
+    gateway = await rig(plain(), started=True)
+    assert (await gateway.call()).ok
+    (gateway.manifests / "act.yaml").unlink()
+    assert gateway.shelf.reload()
+    assert put(gateway, plain({"identity.fields": ["order", "amount"]}))
+    refused = await gateway.call(attempt=2)
+    assert refused.error is not None
+    assert refused.error.code is ErrorCode.GATEWAY_CONFIG_ERROR
+    assert len(await gateway.records()) == 1
