@@ -53,10 +53,10 @@ class Pins:
         self._compiled[tool.digest] = tool
 
     def former(self, tool: Tool) -> tuple[Tool, ...]:
-        """Earlier forms of a tool's operation that identify it in another way: their records are its own, too."""
+        """Earlier forms of a tool, or of its operation, that identify it in another way: their records are its own, too."""
         found: dict[str, Tool] = {}
         for manifest in self._pinned.values():
-            if manifest.operation != tool.identity.operation or manifest.revision >= tool.identity.revision:
+            if not _is_kin(manifest, tool) or manifest.revision >= tool.identity.revision:
                 continue
             earlier = self._compile(manifest)
             if earlier is not None and earlier.identity_digest != tool.identity_digest:
@@ -88,7 +88,7 @@ class Pins:
         if tool.effect is Effect.READ:
             return  # it keeps no record, and cannot raise a revision
         for manifest in self._pinned.values():
-            if manifest.operation != tool.identity.operation or manifest.digest == tool.digest:
+            if not _is_kin(manifest, tool) or manifest.digest == tool.digest:
                 continue
             earlier = self._compile(manifest)
             if earlier is None or earlier.identity_digest == tool.identity_digest:
@@ -101,5 +101,9 @@ class Pins:
                 )
 
     def _latest(self, tool: Tool) -> int:
-        of_it = (it.revision for it in self._pinned.values() if it.operation == tool.identity.operation)
-        return max(of_it, default=0)
+        return max((it.revision for it in self._pinned.values() if _is_kin(it, tool)), default=0)
+
+
+def _is_kin(manifest: PinnedManifest, tool: Tool) -> bool:
+    """Whether what it recorded is the tool's own: the same operation, or that of its name, called otherwise then."""
+    return manifest.operation == tool.identity.operation or manifest.tool == tool.name

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.contract.codes import ErrorCode
+from gateway.pipeline.pinning import RevisionError
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.rig import Rig, keyed, plain
@@ -57,6 +58,26 @@ async def test_a_tool_that_was_away_for_one_reload_keeps_its_records(rig: MakeRi
     assert refused.error.code is ErrorCode.GATEWAY_CONFIG_ERROR
     assert "raise identity.revision above 1" in refused.error.message
     assert len(gateway.provider.acts) == 1
+
+
+async def test_a_renamed_operation_keeps_its_records(rig: MakeRig) -> None:
+    """`identity.operation` changed with the revision raised, as the manual asks: the record is still found."""
+    gateway = await rig(keyed(), started=True)
+    assert (await gateway.call()).ok
+    assert not put(gateway, keyed({"identity.operation": "other"}))
+    assert put(gateway, keyed({"identity.operation": "other", "identity.revision": 2}))
+    assert (await gateway.call()).meta.replayed
+    assert len(gateway.provider.acts) == 1
+
+
+async def test_a_renamed_operation_needs_its_revision_at_a_restart(rig: MakeRig) -> None:
+    """The same without a raised revision, and with no earlier catalogue to compare with: it does not start."""
+    gateway = await rig(keyed(), started=True)
+    (gateway.manifests / "act.yaml").unlink()
+    assert gateway.shelf.reload()
+    assert put(gateway, keyed({"identity.operation": "other"}))
+    with pytest.raises(RevisionError, match=r"raise identity\.revision above 1"):
+        await gateway.also()._pins.start()
 
 
 async def test_a_tool_that_was_away_makes_no_record_of_a_forgotten_send(rig: MakeRig) -> None:
