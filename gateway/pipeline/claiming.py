@@ -187,7 +187,15 @@ class Claims:
             await self._pins.ensure(visit.intention.tool)
         except RevisionError as error:
             return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=str(error).removesuffix("."))
-        return None
+        tool = visit.intention.tool
+        newer = await self._pins.successor(tool)
+        if newer is None:
+            return None
+        message = (
+            f"Nothing was executed: another gateway process has loaded revision {newer} of {tool.name}, and this one"
+            f" still has revision {tool.identity.revision}. Make the same call again; that process answers."
+        )
+        return visit.telling.refuse(ErrorCode.DRAINING, message=message)
 
     def _untimely(self, visit: Visit) -> Envelope | None:
         tool, parts = visit.intention.tool, self._parts

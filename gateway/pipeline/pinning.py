@@ -52,6 +52,19 @@ class Pins:
         self._pinned[tool.digest] = manifest
         self._compiled[tool.digest] = tool
 
+    async def refresh(self) -> None:
+        """Learn what other processes have pinned since. Costs one count when that is nothing."""
+        if await self._parts.store.pins() != len(self._pinned):
+            await self._learn()
+
+    async def successor(self, tool: Tool) -> int | None:
+        """The highest revision under which another process already records the tool's operation in another way."""
+        await self.refresh()
+        newer = (it for it in self._pinned.values() if _is_kin(it, tool) and it.revision > tool.identity.revision)
+        # What this version cannot load may identify in any way.
+        found = (it.revision for it in newer if _differs(self._compile(it), tool))
+        return max(found, default=None)
+
     def former(self, tool: Tool) -> tuple[Tool, ...]:
         """Earlier forms of a tool, or of its operation, that identify it in another way: their records are its own, too."""
         found: dict[str, Tool] = {}
@@ -102,6 +115,10 @@ class Pins:
 
     def _latest(self, tool: Tool) -> int:
         return max((it.revision for it in self._pinned.values() if _is_kin(it, tool)), default=0)
+
+
+def _differs(other: Tool | None, tool: Tool) -> bool:
+    return other is None or other.identity_digest != tool.identity_digest
 
 
 def _is_kin(manifest: PinnedManifest, tool: Tool) -> bool:

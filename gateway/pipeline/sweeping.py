@@ -49,6 +49,7 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """One round; how many records were cared for."""
+        await self._pins.refresh()
         lease_s, token = max(60.0, self._parts.bounds.lease_s), self._parts.chance.token()
         due = await self._parts.store.lease_due(token, lease_s, _BATCH)
         # Each waits for a service of its own; the bulkhead of look-ups bounds how many ask at once.

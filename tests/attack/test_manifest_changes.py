@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gateway.contract.codes import ErrorCode
+from gateway.manifest.catalog import Catalogue
+from gateway.pipeline.core import Pipeline
 from gateway.pipeline.pinning import RevisionError
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
@@ -17,6 +20,19 @@ def put(gateway: Rig, manifest: Mapping[str, Any]) -> bool:
     """Write a manifest and reload."""
     (gateway.manifests / f"{manifest['name']}.yaml").write_text(json.dumps(manifest, indent=1))
     return gateway.shelf.reload()
+
+
+async def _unreloaded(gateway: Rig) -> Pipeline:
+    """Another gateway that keeps the present manifests, whatever is loaded later."""
+    present, compile_ = gateway.parts.tools.catalogue, gateway.shelf.compile
+
+    class Older:
+        catalogue: Catalogue = present
+        compile = staticmethod(compile_)
+
+    older = gateway.also(replace(gateway.parts, tools=Older()))
+    await older._pins.start()
+    return older
 
 
 @pytest.mark.parametrize("revision", [1, 2])
@@ -58,6 +74,46 @@ async def test_a_tool_that_was_away_for_one_reload_keeps_its_records(rig: MakeRi
     assert refused.error.code is ErrorCode.GATEWAY_CONFIG_ERROR
     assert "raise identity.revision above 1" in refused.error.message
     assert len(gateway.provider.acts) == 1
+
+
+async def test_two_gateways_in_the_middle_of_a_roll_out(rig: MakeRig) -> None:
+    """What the gateway of the raised revision did is not done again by the one that has not reloaded yet."""
+    gateway = await rig(keyed(), started=True)
+    assert (await gateway.call("B")).ok
+    older = await _unreloaded(gateway)
+    assert put(gateway, keyed({"identity.fields": ["order", "amount"], "identity.revision": 2}))
+    newer = gateway.also()
+    await newer._pins.start()
+    assert (await gateway.call(at=newer)).ok
+    refused = await gateway.call(at=older)
+    assert refused.error is not None
+    assert (refused.error.code, refused.error.retryable) == (ErrorCode.DRAINING, True)
+    assert "revision 2 of act" in refused.error.message
+    assert len(gateway.provider.acts) == 2
+    assert (await gateway.call("B", at=older)).meta.replayed
+
+
+async def test_a_raised_revision_that_identifies_alike_stops_nobody(rig: MakeRig) -> None:
+    """The keys are the same, so the gateway that has not reloaded finds what the other one did, and may act."""
+    gateway = await rig(keyed(), started=True)
+    older = await _unreloaded(gateway)
+    assert put(gateway, keyed({"identity.revision": 2}))
+    newer = gateway.also()
+    await newer._pins.start()
+    assert (await gateway.call(at=newer)).ok
+    assert (await gateway.call(at=older)).meta.replayed
+    assert (await gateway.call("B", at=older)).ok
+
+
+async def test_each_sweep_learns_what_others_pinned(rig: MakeRig) -> None:
+    """A gateway that nobody calls knows of the newer manifest by its next sweep."""
+    gateway = await rig(keyed(), started=True)
+    older = await _unreloaded(gateway)
+    assert put(gateway, keyed({"version": "9.0.0"}))
+    newer = gateway.also()
+    await newer._pins.start()
+    await older._sweeper.sweep()
+    assert older._pins._pinned == newer._pins._pinned
 
 
 async def test_a_renamed_operation_keeps_its_records(rig: MakeRig) -> None:
