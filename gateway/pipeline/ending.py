@@ -124,7 +124,8 @@ class Ending:
         effort = self._effort
         answer = self._telling.outcome(outcome, effort.record, attempts=effort.sends, waited_s=self._waited())
         code = None if answer.error is None else answer.error.code.value
-        return answer, store_answer(answer) if isinstance(outcome, Done | Refused) else None, code
+        settles = isinstance(outcome, Done | Refused)
+        return answer, store_answer(answer, self._telling.identifier) if settles else None, code
 
     def _fitting(self, record: Record, outcome: Outcome, answer: Envelope) -> Envelope:
         """The envelope that fits the record after the outcome was folded into it."""

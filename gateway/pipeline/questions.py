@@ -189,7 +189,7 @@ class Questions:
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
             telling = afterwards(self._parts, tool, record, trace_id=None)
             envelope = telling.found(settlement.result, record)
-            result = store_answer(envelope)
+            result = store_answer(envelope, telling.identifier)
             code = None if envelope.error is None else envelope.error.code.value
         return Settlement(by=by, wall=self._parts.store.wall(), result=result, code=code)
 

@@ -19,6 +19,7 @@ from gateway.pipeline.sending import Withheld, breaker_state
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
 from gateway.stages.execute.attempt.render import RequestTooLargeError
 from gateway.stages.execute.operation.record import Record
+from gateway.stages.execute.operation.sighting import identifier_of
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.observation import explain
 from gateway.stages.monitor.execution import Stamp, argument_hash, call_row, user_hash
@@ -65,6 +66,8 @@ class Telling:
         self.deadline: float | None = None
         """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
         self.warnings: tuple[str, ...] = ()
+        self.identifier: str | int | None = None
+        """Of what was done, where the last result that was told has one: it goes into the record beside the answer."""
         self.sent = 0
         """Sends of this call in undertakings that ended without an answer."""
         self.rowed = False
@@ -179,6 +182,7 @@ class Telling:
         if isinstance(outcome, Done) and outcome.code is None and outcome.answer is not None:
             fault = None if tool.result is None else tool.result.fault
             payload = read(outcome.answer, fault=fault, max_bytes=tool.limits.result_bytes)
+        self.identifier = identifier_of(tool, payload.value) if isinstance(payload, Readable) else None
         fetched_at = rfc3339(self._parts.clock.wall()) if isinstance(outcome, Done) else None
         meta = self.meta(record, attempts=attempts, fetched_at=fetched_at)
         envelope = of_outcome(outcome, meta, effect=tool.effect, payload=payload, result_view=tool.result_view)
@@ -190,6 +194,7 @@ class Telling:
         """A look-up showed that the operation was done: its candidate is the result, if it is what the tool declares."""
         tool = self.tool
         meta = self.meta(record, fetched_at=rfc3339(self._parts.clock.wall()))
+        self.identifier = None if tool is None else identifier_of(tool, item)
         if tool is None or (tool.result is not None and tool.result.fault(item) is not None):
             return explain(fail(ErrorCode.DONE_RESULT_LOST, meta), self.context(record))
         seen = view(item, tool.result_view)
