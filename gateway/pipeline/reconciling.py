@@ -161,11 +161,12 @@ class Looker:
         reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
         if lookup is None or reader is None:
             return None
-        asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
-        verdict = validation.accept(reader, asked)
-        if not isinstance(verdict, Accepted):
-            return None
         try:
+            # Rendered by the tool of today for the arguments of then, it may miss some.
+            asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
+            verdict = validation.accept(reader, asked)
+            if not isinstance(verdict, Accepted):
+                return None
             rendered = render(reader, CallValues(args=verdict.args, key=""))
         except RenderError:
             return None

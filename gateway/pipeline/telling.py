@@ -42,12 +42,15 @@ def _rfc3339(second: int) -> str:
 
 
 def suggestion(tool: Tool, arguments: Mapping[str, Any], operation_key: str = "") -> Suggestion | None:
-    """The read that tells whether an action of this tool was carried out, rendered for these arguments."""
+    """The read that tells whether an action of this tool was carried out; None where these arguments give no such call."""
     lookup = tool.reconcile.lookup
     if lookup is None:
         return None
     values = CallValues(args=arguments, key=tool.key_value(operation_key) if operation_key else "")
-    return Suggestion(tool=lookup.tool, arguments=lookup.arguments.render(values))
+    try:
+        return Suggestion(tool=lookup.tool, arguments=lookup.arguments.render(values))
+    except RenderError:
+        return None
 
 
 class Telling:

@@ -162,7 +162,7 @@ class Writes:
             return visit.telling.refuse(ErrorCode.DEADLINE_BEFORE_SEND)
         hold = next((h for h in visit.intention.holds if h in holder.holds), None)
         argument = None if hold is None else visit.intention.tool.holds[hold.name]
-        other = self._parts.tools.catalogue.get(holder.origin.tool)
+        other = await self._pins.tool_of(holder)
         verify = None if other is None else suggestion(other, holder.bodies.arguments, holder.key)
         blocker = Blocker(
             tool=holder.origin.tool,
