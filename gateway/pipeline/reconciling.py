@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
-from gateway.manifest.policies import Caches
+from gateway.manifest.policies import Caches, Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
@@ -159,7 +159,8 @@ class Looker:
         """The look-up's validated raw result, as nobody in particular; None for every other end."""
         lookup = tool.reconcile.lookup
         reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
-        if lookup is None or reader is None:
+        if lookup is None or reader is None or reader.effect is not Effect.READ:
+            # A tool of that name may have come to write since.
             return None
         try:
             # Rendered by the tool of today for the arguments of then, it may miss some.

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.contract.codes import ErrorCode
+from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import cut
-from tests.gateway.pipeline.rig import Rig, looked_up, plain
+from tests.gateway.pipeline.rig import Rig, looked_up, plain, read
 
 HELD = {"reconcile.inline": "0ms", "holds": {"order": "order"}}
 NEW = {
@@ -41,3 +42,15 @@ async def test_a_blocked_call_meets_an_old_holder(rig: MakeRig) -> None:
     assert blocked.error is not None
     assert blocked.error.code is ErrorCode.BLOCKED_BY_UNKNOWN
     assert blocked.error.details["verify"]["arguments"] == {"order": "A"}
+
+
+async def test_a_look_up_that_became_a_write_is_not_called(rig: MakeRig) -> None:
+    """A record's look-up names a tool that writes by now: reconciliation does not send it."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), started=True)
+    gateway.provider.writes += [cut]
+    doubtful = await gateway.call()
+    (gateway.manifests / "act.yaml").unlink()
+    nobody_looks = {"arguments": read()["arguments"], "backend.http.body": REMOVED, "identity.revision": 2}
+    assert put(gateway, plain({"name": "get_status", **nobody_looks}))
+    await gateway.reconcile(doubtful.meta.operation_id)
+    assert len(gateway.provider.sent) == 1
