@@ -5,12 +5,14 @@ import contextlib
 from enum import Enum, auto
 from typing import assert_never
 
+from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.pipeline.claiming import Claims
 from gateway.pipeline.keeping import HeldError, Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
+from gateway.pipeline.questions import may_see
 from gateway.pipeline.reconciling import Looker, replay_terms
 from gateway.pipeline.telling import rfc3339, suggestion
 from gateway.pipeline.visit import Step, Visit
@@ -38,7 +40,8 @@ from gateway.stages.execute.operation.meeting import (
 )
 from gateway.stages.execute.operation.ports import Snapshot
 from gateway.stages.execute.operation.record import Record, State
-from gateway.stages.feedback.context import Blocker
+from gateway.stages.feedback.context import Blocker, Suggestion
+from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
 
 # How often a call that waits looks at the record itself: the owner may be another process, or dead.
@@ -162,16 +165,22 @@ class Writes:
             return visit.telling.refuse(ErrorCode.DEADLINE_BEFORE_SEND)
         hold = next((h for h in visit.intention.holds if h in holder.holds), None)
         argument = None if hold is None else visit.intention.tool.holds[hold.name]
-        other = await self._pins.tool_of(holder)
-        verify = None if other is None else suggestion(other, holder.bodies.arguments, holder.key)
         blocker = Blocker(
             tool=holder.origin.tool,
             operation_id=holder.operation_id,
             hold="" if hold is None else hold.name,
             value=None if argument is None else visit.intention.arguments[argument],
-            verify=verify,
+            verify=await self._verify(holder, visit.telling.caller),
         )
         return visit.telling.refuse(ErrorCode.BLOCKED_BY_UNKNOWN, blocker=blocker, state=holder.state.value)
+
+    async def _verify(self, holder: Record, caller: Caller) -> Suggestion | None:
+        """How this caller may find out about another operation: only who may see it and do the same is told its values."""
+        tool = await self._pins.tool_of(holder)
+        if tool is None or tool.permission not in caller.permissions or not may_see(holder, caller):
+            return None
+        masked = {name: ELLIPSIS for name in tool.sensitive if name in holder.bodies.arguments}
+        return suggestion(tool, {**holder.bodies.arguments, **masked}, holder.key)
 
     async def _wait_for(self, record: Record, visit: Visit) -> "Envelope | _Wait":
         """Wait for `record` to move on: for its owner's word, or for what the store shows."""
