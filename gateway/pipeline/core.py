@@ -135,7 +135,7 @@ class Pipeline:
         except StoreUnavailableError:
             telling.idempotency = IdempotencyResult.STORE_ERROR
             # Its caller has waited for the store once.
-            return await self._rowed(telling, telling.refuse(ErrorCode.STORE_UNAVAILABLE))
+            return await self._rowed(telling, telling.without_store())
         return envelope if telling.rowed else await self._rowed(telling, envelope, strict=True)
 
     async def _rowed(self, telling: Telling, envelope: Envelope, *, strict: bool = False) -> Envelope:

@@ -59,7 +59,6 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
         send_within_s=parts.bounds.lease_s,
         horizon_s=horizon_s(tool),
         background_s=None if live else tool.reconcile.replay_for_s,
-        in_progress_status=key.in_progress_status,
         clock_is_sound=not parts.store.clock_stepped_back(),
     )
 

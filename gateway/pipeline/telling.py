@@ -73,6 +73,8 @@ class Telling:
         """Of what was done, where the last result that was told has one: it goes into the record beside the answer."""
         self.sent = 0
         """Sends of this call in undertakings that ended without an answer."""
+        self.met: Record | None = None
+        """The call's own operation, as it stood unsettled when the call last looked."""
         self.rowed = False
         """The row of this call's envelope is kept, or on its way, together with its record."""
         self._hashed: str | None = None
@@ -213,6 +215,16 @@ class Telling:
         if envelope.ok:
             return envelope
         return explain(envelope, self.context(record, state=record.state.value, operation_id=record.operation_id))
+
+    def without_store(self) -> Envelope:
+        """The store went away. What this call has sent, or seen under way, is not talked away by that."""
+        if self.met is not None:
+            envelope = self.stored(self.met, retry_after_s=1.0)
+        elif self.sent:
+            envelope = self.refuse(ErrorCode.OUTCOME_UNKNOWN, attempts=self.sent)
+        else:
+            return self.refuse(ErrorCode.STORE_UNAVAILABLE)
+        return replace(envelope, meta=replace(envelope.meta, recorded=False))
 
     def adopt(self, answer: Envelope) -> Envelope:
         """The answer that the owner of the same operation got, for this call, which sent nothing of its own."""
