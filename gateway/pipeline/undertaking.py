@@ -99,6 +99,8 @@ class Undertaking:
         if lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing():
             arguments, key = effort.record.bodies.arguments, effort.record.key
             seen = await self._looker.baseline(effort.tool, arguments, key, self._trace, deadline=self._deadline)
+            if isinstance(seen, Withheld):
+                return seen
             if seen is None:
                 # Without it, what was there before could later be taken for ours.
                 return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
