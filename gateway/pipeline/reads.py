@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.quick import quick
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
@@ -14,6 +15,7 @@ from gateway.stages.monitor.ports import AttemptKind, CallTrace, ReconcileTrace
 from gateway.stages.retry.decision import RetryAfter, decide
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """How a read ended: with an outcome, or withheld by ourselves. `attempts` counts what was tried."""
@@ -67,6 +69,7 @@ async def run_lookup(
     return await _attempt(parts, tool, rendered, trace, _Try(deadline=deadline, kind=Kind.LOOKUP))
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Try:
     deadline: float

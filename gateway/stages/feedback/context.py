@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway.contract.quick import quick
 from gateway.manifest.arguments import ArgumentFault
 from gateway.manifest.policies import Effect
 
@@ -37,6 +38,7 @@ class Blocker:
     verify: Suggestion | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What is known around one error. Everything is optional: a sentence says what it knows.

@@ -10,6 +10,7 @@ from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow, RowKind
+from gateway.contract.quick import quick
 from gateway.manifest.policies import Cost
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.monitor.attributes import UNKNOWN_TOOL
@@ -31,6 +32,7 @@ _SETTLED: Final[Mapping[State, CallOutcome]] = {
 """What the state says about the world. A record that is owned has nothing to report yet."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
     """Name and time of one row.

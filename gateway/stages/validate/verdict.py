@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.quick import quick
 from gateway.manifest.arguments import ArgumentFault
 from gateway.manifest.tool import Tool
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
     """The call may go on, with these arguments: normalised, defaulted, validated. No other form exists from here."""
@@ -17,6 +19,7 @@ class Accepted:
     args: Mapping[str, Any]
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
     """The call ends here; nothing was executed. What was found; the feedback stage has the words for it.
