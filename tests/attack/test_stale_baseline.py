@@ -4,7 +4,7 @@ import asyncio
 
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import act, answer, cut, listing, when
-from tests.gateway.pipeline.rig import looked_up
+from tests.gateway.pipeline.rig import looked_up, read
 
 ONE = {"reconcile.inline": "0ms", "retry.max_attempts": 1}
 HELD = {"holds": {"order": "order"}}
@@ -38,7 +38,8 @@ async def test_another_tool_acts_between_two_tries(rig: MakeRig) -> None:
 async def test_another_tool_acts_between_baseline_and_send(rig: MakeRig) -> None:
     """The hold stands from the SENT mark only: what a tool of the same look-up did since the baseline is not ours."""
     go = asyncio.Event()
-    gateway = await rig(looked_up({**ONE, **HELD}), looked_up({"name": "act2", **ONE, **HELD}))
+    two = (looked_up({**ONE, **HELD}), looked_up({"name": "act2", **ONE, **HELD}))
+    gateway = await rig(*two, read({"timeouts.read": "1800ms"}))
     gateway.provider.reads += [when(go, listing())]
     gateway.provider.writes += [act, cut]
     first = gateway.soon()
