@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.contract.canonical import NotCanonical, canonical
-from gateway.manifest import credentials, lint, policies, schema_keywords, sections
+from gateway.manifest import credentials, lint, policies, rules, schema_keywords, sections
 from gateway.manifest.arguments import ArgumentsSchema
 from gateway.manifest.complaint import Complaint
 from gateway.manifest.lookups import reconcile
@@ -67,6 +67,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
     builder = RequestBuilder(source, source.arguments, operator.environment, operator.secrets, notes)
     request = builder.build(key)
     settled = reconcile(source, source.arguments, operator.engine, notes)
+    ruled = rules.compiled(source, operator.engine, notes)
     lint.check(source, notes)
     try:
         document = canonical(value)
@@ -92,6 +93,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         owner=source.owner,
         effect=source.effect,
         permission=source.permission,
+        rules=ruled,
         arguments=ArgumentsSchema(source.arguments),
         material=tuple(name for name in properties if name not in sensitive | immaterial),
         sensitive=sensitive,

@@ -16,6 +16,7 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
+from gateway.pipeline.ruling import EXECUTION
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import Telling
 from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
@@ -70,7 +71,8 @@ class Claims:
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._over_rate(visit)
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._ruled(visit)
+        refused = refused or await self._over_rate(visit)
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
@@ -198,6 +200,12 @@ class Claims:
         asked = visit.call.deadline_ms is not None and visit.call.deadline_ms < needed_s * 1000
         code = ErrorCode.DEADLINE_TOO_SHORT if asked else ErrorCode.DEADLINE_BEFORE_SEND
         return visit.telling.refuse(code, deadline_s=max(left_s, 0.0), needed_s=needed_s)
+
+    async def _ruled(self, visit: Visit) -> Envelope | None:
+        """May it be done now? Asked only where it would be: what was done or may have been has answered already."""
+        refused = await visit.ruling.refusal(visit.intention.tool, EXECUTION)
+        # Look-ups take time.
+        return refused or self._untimely(visit)
 
     async def _over_rate(self, visit: Visit) -> Envelope | None:
         return await over_rate(self._parts, visit.telling)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gateway.contract.call import ToolCall
 from gateway.contract.envelope import Envelope
+from gateway.pipeline.ruling import Ruling
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.operation.intention import Intention
 from gateway.stages.monitor.ports import CallTrace
@@ -17,6 +18,7 @@ class Visit:
     intention: Intention
     telling: Telling
     trace: CallTrace
+    ruling: Ruling
     deadline: float
 
 

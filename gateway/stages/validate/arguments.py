@@ -68,8 +68,7 @@ def _missing(tool: Tool, faults: list[ArgumentFault], arguments: Mapping[str, An
     supplied = [name for name in tool.arguments.names if name in arguments]
     given = _list(supplied) if supplied else "none of its arguments"
     return (
-        f"{tool.name} requires {_list(names)}. You supplied {given}. "
-        f"Supply what is missing and call {tool.name} again."
+        f"{tool.name} requires {_list(names)}. You supplied {given}. Supply what is missing and call {tool.name} again."
     )
 
 
