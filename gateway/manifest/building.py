@@ -76,10 +76,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         return None
     if request is None or notes.has_errors:
         return None
-    properties: Mapping[str, Any] = source.arguments.get("properties", {})
-    marked = {name: part for name, part in properties.items() if isinstance(part, Mapping)}
-    sensitive = frozenset(name for name, part in marked.items() if part.get("x-sensitive"))
-    immaterial = frozenset(name for name, part in marked.items() if part.get("x-immaterial"))
+    sensitive, immaterial = _marked(source, "x-sensitive"), _marked(source, "x-immaterial")
     identity = sections.identity(source)
     return Tool(
         name=source.name,
@@ -95,7 +92,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         permission=source.permission,
         rules=ruled,
         arguments=ArgumentsSchema(source.arguments),
-        material=tuple(name for name in properties if name not in sensitive | immaterial),
+        material=tuple(name for name in source.arguments.get("properties", {}) if name not in sensitive | immaterial),
         sensitive=sensitive,
         result=None if source.result is None else ResultSchema(source.result),
         result_view=sections.result_view(source),
@@ -115,6 +112,11 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         capture=tuple(source.telemetry.capture),
         deprecated=sections.deprecated(source),
     )
+
+
+def _marked(source: ManifestSource, mark: str) -> frozenset[str]:
+    properties: Mapping[str, Any] = source.arguments.get("properties", {})
+    return frozenset(name for name, part in properties.items() if isinstance(part, Mapping) and part.get(mark))
 
 
 def _digest(text: bytes) -> str:
