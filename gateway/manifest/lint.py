@@ -20,17 +20,6 @@ def check(source: ManifestSource, notes: Notes) -> None:
         rule(source, notes)
 
 
-def read_p99(source: ManifestSource, p99_s: float, notes: Notes) -> None:
-    """Warn if the caller stops waiting before the slowest of a hundred calls, plus a quarter, is over."""
-    wanted_s = p99_s * 1.25
-    if source.timeouts.read < wanted_s:
-        message = (
-            f"the slowest of a hundred calls took {p99_s:g}s: a caller who waits {source.timeouts.read:g}s"
-            f" sees unknown outcomes that were none; write at least `read: {int(wanted_s * 1000) + 1}ms`"
-        )
-        notes.warning(("timeouts", "read"), "timeouts", message)
-
-
 def _write_has_identity(source: ManifestSource, notes: Notes) -> None:
     if source.effect is Effect.WRITE and source.identity is None:
         message = (

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from gateway.contract.keys import UUID_LENGTH
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import TemplateError
@@ -30,7 +31,6 @@ _RESERVED: Final = frozenset(
         "accept-encoding",
     ]
 )
-_UUID_LENGTH: Final = 36
 
 
 def _headers_are_ours_to_set(source: ManifestSource, notes: Notes) -> None:
@@ -93,8 +93,8 @@ def _key_can_be_written(source: ManifestSource, notes: Notes) -> None:
         return
     if key.format is KeyFormat.QUOTED and key.in_ is not KeyPlace.HEADER:
         notes.error(("downstream_key", "format"), "downstream-key", "only a header is quoted; write `format: raw`")
-    if key.format is KeyFormat.UUID and key.max_length < _UUID_LENGTH:
-        notes.error(("downstream_key", "max_length"), "downstream-key", "a UUID has 36 characters")
+    if key.format is KeyFormat.UUID and key.max_length < UUID_LENGTH:
+        notes.error(("downstream_key", "max_length"), "downstream-key", f"a UUID has {UUID_LENGTH} characters")
     if key.in_progress_status == key.mismatch_status:
         message = "one status cannot mean both `in progress` and `other body`"
         notes.error(("downstream_key",), "downstream-key", message, on_key=True)

@@ -22,9 +22,18 @@ Query = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlTemplate:
-    """`origin` is `scheme://host:port`; each path segment and each query part is a tuple of pieces."""
+    """Each path segment and each query part is a tuple of pieces.
+
+    Attributes:
+        origin: `scheme://host:port`.
+        host: without the brackets of an IPv6 address.
+        path: with its holes, as telemetry names it: `/v1/orders/{args.order_id}`.
+    """
 
     origin: str
+    host: str
+    port: int
+    path: str
     segments: tuple[tuple[Piece, ...], ...]
     literal_query: tuple[tuple[Piece, ...], ...] = ()
 
@@ -48,7 +57,15 @@ class UrlTemplate:
             if len(segment) == 1 and segment[0] in {".", ".."}:
                 raise TemplateError("a path may not have `.` or `..` segments")
         parts = tuple(part for part in _cut(query, "&") if part)
-        return cls(origin=origin, segments=tuple(segments), literal_query=parts)
+        host, _, port = origin.partition("://")[2].rpartition(":")
+        return cls(
+            origin=origin,
+            host=host.strip("[]"),
+            port=int(port),
+            path="".join(f"/{_with_holes(segment)}" for segment in segments) or "/",
+            segments=tuple(segments),
+            literal_query=parts,
+        )
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -133,6 +150,10 @@ def _cut(pieces: tuple[Piece, ...], separator: str, limit: int = -1) -> list[tup
     while len(groups) < limit + 1:
         groups.append([])
     return [tuple(group) for group in groups]
+
+
+def _with_holes(pieces: tuple[Piece, ...]) -> str:
+    return "".join(piece if isinstance(piece, str) else f"{{{piece.name}}}" for piece in pieces)
 
 
 def _segment(pieces: tuple[Piece, ...], values: CallValues) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 from gateway.contract import keys
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
-from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.placeholders import RenderError
 from gateway.manifest.templates import RenderedRequest
 from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.pinning import Pins
+from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.ruling import EXECUTION
@@ -22,6 +22,7 @@ from gateway.pipeline.telling import Telling
 from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.machine import Claim, FencedError
 from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
@@ -72,11 +73,10 @@ class Claims:
         if isinstance(rendered, Envelope):
             return rendered
         refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._ruled(visit)
-        refused = refused or await self._over_rate(visit)
+        refused = refused or await self.barred(visit) or await over_rate(parts, visit.telling)
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
-        await self._pins.ensure(intention.tool)
         token = parts.chance.token()
 
         def by(now: float) -> Claim:
@@ -150,16 +150,10 @@ class Claims:
     def render(self, visit: Visit, key: str) -> RenderedRequest | Envelope:
         """The request of this occurrence, or why there is none."""
         tool, telling = visit.intention.tool, visit.telling
-        values = CallValues(
-            args=visit.intention.arguments, key=tool.key_value(key), run_id=visit.call.run_id, caller=telling.caller
-        )
         try:
-            rendered = tool.backend.request.render(values)
+            return render(tool, telling.values(key=tool.key_value(key)))
         except RenderError as error:
-            return telling.refuse(error.code, message=f"Nothing was executed: {error}.")
-        if len(rendered.body) + len(rendered.target) > tool.limits.request_bytes:
-            return telling.refuse(ErrorCode.BODY_TOO_LARGE, limit=f"{tool.limits.request_bytes:,} bytes")
-        return rendered
+            return telling.unsendable(error)
 
     def action_hash(self, visit: Visit, key: str, rendered: RenderedRequest) -> str:
         """What an approval, or a caller's `expect`, is bound to."""
@@ -188,6 +182,22 @@ class Claims:
         other_action = expect.action_hash is not None and expect.action_hash != self.action_hash(visit, key, rendered)
         return visit.telling.refuse(ErrorCode.INTENT_STALE) if other_key or other_action else None
 
+    async def barred(self, visit: Visit) -> Envelope | None:
+        """Pin the manifest before a record is made with it; the refusal when it must not make one."""
+        try:
+            await self._pins.ensure(visit.intention.tool)
+        except RevisionError as error:
+            return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=str(error).removesuffix("."))
+        tool = visit.intention.tool
+        newer = await self._pins.successor(tool)
+        if newer is None:
+            return None
+        message = (
+            f"Nothing was executed: another gateway process has loaded revision {newer} of {tool.name}, and this one"
+            f" still has revision {tool.identity.revision}. Make the same call again; that process answers."
+        )
+        return visit.telling.refuse(ErrorCode.DRAINING, message=message)
+
     def _untimely(self, visit: Visit) -> Envelope | None:
         tool, parts = visit.intention.tool, self._parts
         if self.draining:
@@ -206,9 +216,6 @@ class Claims:
         refused = await visit.ruling.refusal(visit.intention.tool, EXECUTION)
         # Look-ups take time.
         return refused or self._untimely(visit)
-
-    async def _over_rate(self, visit: Visit) -> Envelope | None:
-        return await over_rate(self._parts, visit.telling)
 
 
 def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:

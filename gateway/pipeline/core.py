@@ -34,7 +34,7 @@ from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse, stopped
 from gateway.pipeline.questions import Questions, unavailable
-from gateway.pipeline.reads import render, run_read, told
+from gateway.pipeline.reads import run_read, told
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.rowing import Rows
 from gateway.pipeline.ruling import ACCESS, EVERY, Ruling
@@ -45,6 +45,7 @@ from gateway.pipeline.visit import Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.pipeline.writes import Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation.intention import Intention, intend
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.monitor.execution import Stamp, call_row
@@ -91,39 +92,39 @@ class Pipeline:
         verdict = validate(call, caller, catalogue)
         match verdict:
             case Rejected():
-                telling.tool = catalogue.get(call.tool)
                 envelope = await self._rows.keep(telling, telling.reject(verdict))
             case Accepted(tool=tool, args=arguments):
                 telling.knows(tool, arguments)
                 trace.capture(arguments)
-                telling.deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
+                deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
+                telling.deadline = deadline
                 if tool.effect is Effect.READ:
-                    envelope = await self._read(telling, trace, tool)
+                    envelope = await self._read(telling, trace, tool, deadline)
                 else:
                     # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
-                    envelope = await asyncio.shield(self._spawn(self._write(telling, trace, tool)))
+                    envelope = await asyncio.shield(self._spawn(self._write(telling, trace, tool, deadline)))
         telling.end(envelope, trace)
         return envelope
 
-    async def _read(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
+    async def _read(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         try:
-            return await self._rows.keep(telling, await self._reading(telling, trace, tool))
+            return await self._rows.keep(telling, await self._reading(telling, trace, tool, deadline))
         except asyncio.CancelledError:
             trace.abandoned()
             raise
 
-    async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
-        refused = await self._ruling(telling, trace).refusal(tool, EVERY) or await over_rate(self._parts, telling)
+    async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
+        refused = await self._ruling(telling, trace).refusal(tool, EVERY)
+        refused = refused or await over_rate(self._parts, telling)
         if refused is not None:
             return refused
         try:
-            rendered = render(tool, telling.arguments, telling.caller, telling.call.run_id)
+            rendered = render(tool, telling.values(key=""))
         except RenderError as error:
-            return telling.refuse(error.code, message=f"Nothing was executed: {error}.")
-        reading = await run_read(self._parts, tool, rendered, trace, deadline=telling.deadline_or(0.0))
-        return told(telling, reading)
+            return telling.unsendable(error)
+        return told(telling, await run_read(self._parts, tool, rendered, trace, deadline=deadline))
 
-    async def _write(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
+    async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
         if not isinstance(intention, Intention):
             return await self._rows.keep(telling, telling.refuse(intention), strict=True)
@@ -134,14 +135,7 @@ class Pipeline:
             refused = telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED)
         if refused is not None:
             return await self._rows.keep(telling, refused, strict=True)
-        visit = Visit(
-            call=telling.call,
-            intention=intention,
-            telling=telling,
-            trace=trace,
-            ruling=ruling,
-            deadline=telling.deadline_or(0.0),
-        )
+        visit = Visit(intention=intention, telling=telling, trace=trace, ruling=ruling, deadline=deadline)
         try:
             envelope = await self._writes.run(visit)
         except StoreUnavailableError:
@@ -202,40 +196,11 @@ class Pipeline:
 
     def breakers(self) -> tuple[BreakerView, ...]:
         """Every circuit breaker this process knows of."""
-        clock, guard = self._parts.clock, self._parts.guard
-        views = []
-        for scope, standing in sorted(guard.standings().items()):
-            breaker, now = standing.breaker, guard.now()
-            until = max(breaker.open_until, breaker.probe_until)
-            since = None if breaker.since is None else clock.wall() - (now - breaker.since)
-            wait_s = max(until - now, 0.0) if breaker.state.value != "closed" else None
-            views.append(
-                BreakerView(
-                    scope=scope,
-                    state=breaker.state.value,
-                    failures=breaker.failures,
-                    since_wall=since,
-                    retry_after_s=wait_s,
-                )
-            )
-        return tuple(views)
+        return self._questions.breakers()
 
     async def ready(self) -> Readiness:
         """Whether calls should be sent here."""
-        store = self._parts.store
-        checks = {"store": "ok"}
-        try:
-            await store.check()
-        except StoreUnavailableError as error:
-            checks["store"] = str(error) or "the store does not answer"
-        warnings = []
-        if store.clock_stepped_back():
-            warnings.append("The wall clock has stepped back by more than 5 s; same-key replays are stopped.")
-        if not store.durable:
-            warnings.append("The store forgets everything when this process ends.")
-        draining = self._claims.draining
-        ready = checks["store"] == "ok" and not draining
-        return Readiness(ready=ready, draining=draining, warnings=tuple(warnings), checks=checks)
+        return await self._questions.ready(draining=self._claims.draining)
 
     def metrics(self) -> bytes:
         """Prometheus text format."""

@@ -66,7 +66,8 @@ class Effort:
         stored = record.bodies.request
         # What was once sent is what is sent again, whatever the templates would make of it today.
         self._request = unpack(stored) if stored is not None and record.attempts else request
-        self.baseline: tuple[Identifier, ...] = record.bodies.baseline
+        self.baseline: tuple[Identifier, ...] | None = None
+        """Read for the next send; None: what the record has of an earlier one stands."""
         self._ownership: Ownership | None = None if record.owner is None else machine.own(record)
         self.by = "attempt"
         """What `settled_by` says of a record that this effort settles."""

@@ -107,6 +107,8 @@ class Keeper:
         return await self.move(record, lambda r, now: machine.extend(r, ownership, now=now, lease_until=now + lease_s))
 
     async def _commit(self, change: Change) -> Commit:
+        if not change.rows:
+            return await self._store.commit(change)
         with self._counted(change.rows) as kept:
             answer = await self._store.commit(change)
             kept.append(isinstance(answer, Applied))

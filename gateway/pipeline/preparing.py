@@ -28,10 +28,8 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, ruling: Ruling, 
         StoreUnavailableError: which occurrence it would be cannot be said.
     """
     call, caller = telling.call, telling.caller
-    catalogue = parts.tools.catalogue
-    verdict = validate(call, caller, catalogue)
+    verdict = validate(call, caller, parts.tools.catalogue)
     if isinstance(verdict, Rejected):
-        telling.tool = catalogue.get(call.tool)
         return telling.reject(verdict)
     tool = verdict.tool
     telling.knows(tool, verdict.args)
@@ -53,7 +51,7 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, ruling: Ruling, 
         return telling.refuse(intention)
     if (denied := await ruling.refusal(tool, ACCESS)) is not None:
         return denied
-    visit = Visit(call=call, intention=intention, telling=telling, trace=SilentCall(), ruling=ruling, deadline=deadline)
+    visit = Visit(intention=intention, telling=telling, trace=SilentCall(), ruling=ruling, deadline=deadline)
     meeting, _ = await writes.meet_own(visit)
     if isinstance(meeting, ANEW) and (denied := await ruling.refusal(tool, EXECUTION)) is not None:
         return denied

@@ -1,13 +1,9 @@
 """A read: no record, no key. Tried again while that can help, and given up when its caller goes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
-from gateway.manifest.placeholders import CallValues
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
@@ -27,15 +23,6 @@ class Reading:
     outcome: Outcome | Withheld
     attempts: int
     waited_s: float = 0.0
-
-
-def render(tool: Tool, arguments: Mapping[str, Any], caller: Caller | None, run_id: str | None) -> RenderedRequest:
-    """The request of a read.
-
-    Raises:
-        RenderError: a value cannot stand where the manifest puts it.
-    """
-    return tool.backend.request.render(CallValues(args=arguments, key="", run_id=run_id, caller=caller))
 
 
 async def run_read(

@@ -10,13 +10,15 @@ import orjson
 
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.policies import Caches
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.reads import render, run_lookup
+from gateway.pipeline.reads import run_lookup
 from gateway.pipeline.sending import Withheld
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import lookups, machine, sighting
 from gateway.stages.execute.operation.lookups import LookupTerms, Sight
 from gateway.stages.execute.operation.machine import Settlement
@@ -55,7 +57,7 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
         return None
     return ReplayTerms(
         window_s=key.window_s,
-        caches_all=key.caches == "all",
+        caches_all=key.caches is Caches.ALL,
         send_within_s=parts.bounds.lease_s,
         horizon_s=horizon_s(tool),
         background_s=None if live else tool.reconcile.replay_for_s,
@@ -141,7 +143,7 @@ class Looker:
         if not isinstance(verdict, Accepted):
             return None
         try:
-            rendered = render(reader, verdict.args, None, None)
+            rendered = render(reader, CallValues(args=verdict.args, key=""))
         except RenderError:
             return None
         until = min(deadline, self._parts.clock.monotonic() + reader.timeouts.total_s)

@@ -15,10 +15,11 @@ from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Guards
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.reads import Reading, render, run_read, told
+from gateway.pipeline.reads import Reading, run_read, told
 from gateway.pipeline.rowing import Rows
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.outcome import Done
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.monitor.ports import CallTrace
 from gateway.stages.normalise.payload import Readable, read
 from gateway.stages.validate import arguments as validation
@@ -67,9 +68,10 @@ class Ruling:
             reader, traceparent=self._traceparent, run_id=telling.call.run_id, arrived_at=arrived
         )
         telling.trace_id = trace.trace_id
-        telling.deadline = min(self._telling.deadline_or(arrived), arrived + reader.timeouts.total_s)
+        ends, calls = arrived + reader.timeouts.total_s, self._telling.deadline
+        telling.deadline = deadline = ends if calls is None else min(ends, calls)
         try:
-            found, envelope = await self._carry_out(telling, reader, asked.arguments, trace)
+            found, envelope = await self._carry_out(telling, reader, trace, deadline)
         except BaseException:
             trace.abandoned()
             raise
@@ -78,17 +80,17 @@ class Ruling:
         return found
 
     async def _carry_out(
-        self, telling: Telling, reader: Tool, arguments: Mapping[str, Any], trace: CallTrace
+        self, telling: Telling, reader: Tool, trace: CallTrace, deadline: float
     ) -> tuple[Known | Unknowable, Envelope]:
-        verdict = validation.accept(reader, arguments)
+        verdict = validation.accept(reader, telling.call.arguments)
         if isinstance(verdict, Rejected):
             return _no(telling.reject(verdict))
         telling.knows(reader, verdict.args)
         try:
-            rendered = render(reader, verdict.args, telling.caller, telling.call.run_id)
+            rendered = render(reader, telling.values(key=""))
         except RenderError as error:
-            return _no(telling.refuse(error.code, message=f"Nothing was executed: {error}."))
-        reading = await run_read(self._parts, reader, rendered, trace, deadline=telling.deadline_or(0.0))
+            return _no(telling.unsendable(error))
+        reading = await run_read(self._parts, reader, rendered, trace, deadline=deadline)
         envelope = told(telling, reading)
         if not envelope.ok:
             return _no(envelope)

@@ -17,7 +17,8 @@ from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
-from gateway.stages.monitor.ports import AttemptKind, ReconcileMethod, ReconcileResult
+from gateway.stages.monitor.outcome import learned
+from gateway.stages.monitor.ports import AttemptKind, ReconcileMethod
 from gateway.stages.normalise.stored import store_answer
 
 _BATCH = 32
@@ -48,6 +49,7 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """One round; how many records were cared for."""
+        await self._pins.refresh()
         lease_s, token = max(60.0, self._parts.bounds.lease_s), self._parts.chance.token()
         due = await self._parts.store.lease_due(token, lease_s, _BATCH)
         # Each waits for a service of its own; the bulkhead of look-ups bounds how many ask at once.
@@ -110,7 +112,7 @@ class Sweeper:
         deadline = parts.clock.monotonic() + tool.timeouts.total_s
         sight = await self._looker.look(record, tool, trace, deadline=deadline)
         after = await self._looker.apply(sight, tool, trace_id=trace.trace_id)
-        trace.ended(_result(after), operation_id=record.operation_id)
+        trace.ended(learned(after.state), operation_id=record.operation_id)
         return after
 
     async def _replay(self, record: Record, tool: Tool) -> Record:
@@ -135,7 +137,7 @@ class Sweeper:
                     await effort.give_up(rows)
             elif isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
                 effort.record = await parts.store.by_key(record.key) or record
-        trace.ended(_result(effort.record), operation_id=record.operation_id)
+        trace.ended(learned(effort.record.state), operation_id=record.operation_id)
         return effort.record
 
     async def _next_look_s(self, record: Record) -> float:
@@ -148,13 +150,3 @@ class Sweeper:
         due = None if terms is None else lookups.due_at(record, terms)
         backoff_s = min(_LONGEST_S, max(_SHORTEST_S, _SHARE_OF_AGE * (now - record.closed_at)))
         return backoff_s if due is None or due <= now else min(backoff_s, due - now)
-
-
-def _result(record: Record) -> ReconcileResult:
-    match record.state:
-        case State.DONE | State.FROZEN:
-            return ReconcileResult.DONE
-        case State.FREE | State.REFUSED:
-            return ReconcileResult.NOT_DONE
-        case _:
-            return ReconcileResult.STILL_UNKNOWN

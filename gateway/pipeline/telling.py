@@ -11,12 +11,13 @@ from gateway.contract.canonical import NotCanonical, canonical
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow
-from gateway.manifest.placeholders import CallValues
-from gateway.manifest.policies import Deprecated, Effect
+from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.policies import Deprecated
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
+from gateway.stages.execute.attempt.render import RequestTooLargeError
 from gateway.stages.execute.operation.record import Record
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.observation import explain
@@ -62,6 +63,7 @@ class Telling:
         self.idempotency = IdempotencyResult.NONE
         self.withheld: Withheld | None = None
         self.deadline: float | None = None
+        """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
         self.warnings: tuple[str, ...] = ()
         self.sent = 0
         """Sends of this call in undertakings that ended without an answer."""
@@ -100,13 +102,10 @@ class Telling:
             warnings=self.warnings,
         )
 
-    def deadline_or(self, otherwise: float) -> float:
-        """The caller's deadline, on Clock.monotonic."""
-        return otherwise if self.deadline is None else self.deadline
-
     def reject(self, rejected: Rejected) -> Envelope:
         """The call did not pass validation."""
-        return fail(rejected.code, self.meta(), message=rejected.message, details=rejected.details)
+        self.tool = rejected.tool
+        return self.refuse(rejected.code, faults=rejected.faults, tools=rejected.tools, permission=rejected.permission)
 
     def deny(self, denied: Denied) -> Envelope:
         """A rule of the manifest does not allow the call."""
@@ -132,7 +131,6 @@ class Telling:
             verify=suggestion(tool, self.arguments, key) if self.arguments else None,
             owner=None if owner is None else owner.owner,
             runbook=None if owner is None else owner.runbook,
-            names=tool.arguments.names,
             **facts,
         )
 
@@ -154,6 +152,16 @@ class Telling:
             code, self.meta(record, attempts=attempts), message=message, details=details, retry_after_s=retry_after_s
         )
         return explain(envelope, self.context(record, **facts))
+
+    def values(self, *, key: str) -> CallValues:
+        """What the tool's request is rendered from. `key` is as the downstream stores it; a read has none."""
+        return CallValues(args=self.arguments, key=key, run_id=self.call.run_id, caller=self.caller)
+
+    def unsendable(self, error: RenderError) -> Envelope:
+        """No request can be made of these arguments; nothing was sent."""
+        if isinstance(error, RequestTooLargeError):
+            return self.refuse(error.code, limit=f"{error.limit:,} bytes")
+        return self.refuse(error.code, message=f"Nothing was executed: {error}.")
 
     def withhold(self, withheld: Withheld) -> Envelope:
         """Nothing was sent, for a reason of ours."""
@@ -235,7 +243,6 @@ class Telling:
         """The envelope is about to be given to the caller."""
         now, tool = self._parts.clock.monotonic(), self.tool
         deadline = self.deadline
-        executed = tool is not None and tool.effect is not Effect.READ and envelope.error is None
         trace.ended(
             envelope,
             idempotency=self.idempotency,
@@ -243,7 +250,7 @@ class Telling:
             deadline_s=None if deadline is None else deadline - self.arrived,
             deadline_left_s=None if deadline is None else deadline - now,
             result_bytes=self._result_bytes,
-            cost=tool.cost if tool is not None and executed else None,
+            cost=None if tool is None else tool.cost,
             user_hash=user_hash(self.caller, self._parts.bounds.hash_key),
         )
 

@@ -95,7 +95,8 @@ class Undertaking:
     async def _begin(self, plan: Plan) -> Running | Withheld | NotSent:
         effort = self.effort
         lookup = effort.tool.reconcile.lookup
-        if lookup is not None and lookup.baseline is not None and not effort.record.attempts:
+        effort.baseline = None
+        if lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing():
             arguments, key = effort.record.bodies.arguments, effort.record.key
             seen = await self._looker.baseline(effort.tool, arguments, key, self._trace, deadline=self._deadline)
             if seen is None:

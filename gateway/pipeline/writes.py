@@ -12,7 +12,7 @@ from gateway.pipeline.keeping import HeldError, Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker, replay_terms
-from gateway.pipeline.telling import suggestion
+from gateway.pipeline.telling import rfc3339, suggestion
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
@@ -142,6 +142,7 @@ class Writes:
             differing=() if record.tombstone else names,
             state=record.state.value,
             operation_id=record.operation_id,
+            settled_at=rfc3339(record.settled_wall),
         )
 
     async def _running(self, record: Record, visit: Visit) -> Step:
@@ -230,8 +231,10 @@ class Writes:
             found = tool.reconcile.lookup is not None and await self._shows(record, visit)
             if not found:
                 return await self._claims.start(meeting, visit)
-        await self._keeper.insert(record)
-        return None
+        barred = await self._claims.barred(visit)
+        if barred is None:
+            await self._keeper.insert(record)
+        return barred
 
     async def _shows(self, record: Record, visit: Visit) -> bool:
         trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)

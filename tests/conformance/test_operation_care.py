@@ -178,12 +178,13 @@ async def test_manifests_stay_pinned(harness: Harness, clock: ManualClock) -> No
         PinnedManifest(digest=digest, tool="refund", operation="refund", revision=1, canonical=b'{"name":"refund"}')
         for digest in ("z", "a")
     )
-    assert await store.pinned() == ()
+    assert (await store.pinned(), await store.pins()) == ((), 0)
     await store.pin((first,))
     await clock.advance(1.0)
     await store.pin((second, replace(first, canonical=b"{}")))
 
-    assert await (await harness.open()).pinned() == (first, second)
+    other = await harness.open()
+    assert (await other.pinned(), await other.pins()) == ((first, second), 2)
 
 
 async def test_forgetting_is_a_change(store: OperationStore, clock: ManualClock) -> None:

@@ -194,6 +194,10 @@ class MemoryOperationStore:
         await self._turn()
         return tuple(self._pins.values())
 
+    async def pins(self) -> int:
+        await self._turn()
+        return len(self._pins)
+
     async def tools_kept(self) -> tuple[str, ...]:
         await self._turn()
         kept = (r for r in self._records.values() if r.state in _ENDED and not r.tombstone)

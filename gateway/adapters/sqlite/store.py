@@ -190,6 +190,9 @@ class SqliteOperationStore:
     async def pinned(self) -> tuple[PinnedManifest, ...]:
         return await self._read(pins.kept)
 
+    async def pins(self) -> int:
+        return await self._read(pins.count)
+
     async def tools_kept(self) -> tuple[str, ...]:
         return await self._read(care.tools_kept)
 

@@ -22,7 +22,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.METHOD_NOT_ALLOWED: "Nothing was executed: the route does not take this method. Use a method named in the Allow header.",
     _C.OPERATION_NOT_FOUND: "There is no such operation among those this caller may see. Check the identifier; do not guess another.",
 
-    _C.UNKNOWN_TOOL: "Nothing was executed: no tool is named {given}.{near}{tools} Call one of the tools in the catalogue.",
+    _C.UNKNOWN_TOOL: "Nothing was executed: no tool is named {given}.{near}{tools}",
     _C.MISSING_ARGUMENTS: "Nothing was executed. {missing} Supply what is missing and call {tool} again.",
     _C.UNKNOWN_ARGUMENTS: "Nothing was executed. {extra} Remove or rename them and call {tool} again.",
     _C.WRONG_TYPE: "Nothing was executed. {mistyped} Correct it and call {tool} again.",

@@ -1,12 +1,9 @@
 """An answer as the operation record keeps it, so that a replay gives the same `data`, byte for byte."""
 
-from typing import Any
-
 import orjson
 
 from gateway.contract.changed import changed
-from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
-from gateway.contract.envelope import Envelope, Meta, ToolError
+from gateway.contract.envelope import Envelope, Meta, parse_error
 
 
 def store_answer(envelope: Envelope) -> bytes:
@@ -38,7 +35,7 @@ def replay_answer(stored: bytes, meta: Meta) -> Envelope:
         return Envelope(
             ok=error is None,
             data=answer["data"],
-            error=None if error is None else _error(error),
+            error=None if error is None else parse_error(error),
             meta=changed(
                 meta,
                 replayed=True,
@@ -51,15 +48,3 @@ def replay_answer(stored: bytes, meta: Meta) -> Envelope:
         )
     except (KeyError, TypeError, ValueError) as broken:
         raise ValueError("not a stored answer") from broken
-
-
-def _error(error: dict[str, Any]) -> ToolError:
-    return ToolError(
-        code=ErrorCode(error["code"]),
-        message=error["message"],
-        outcome=CallOutcome(error["outcome"]),
-        retryable=error["retryable"],
-        retry_after_s=error["retry_after_s"],
-        next_action=NextAction(error["next_action"]),
-        details=error["details"],
-    )

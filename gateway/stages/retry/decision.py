@@ -1,4 +1,4 @@
-"""Again? One pure function, and the only retry layer there is (`design/execution.md` 5).
+"""Again? One pure function, and the only retry layer there is.
 
 Three questions in this order: would another attempt be safe, could it help, is there room for it. What makes a repeat
 safe differs by class:

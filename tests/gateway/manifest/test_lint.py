@@ -1,14 +1,10 @@
 """The rules across the fields of one manifest."""
 
-import json
 from typing import Any
 
 import pytest
 
 from gateway.manifest.complaint import Severity
-from gateway.manifest.lint import read_p99
-from gateway.manifest.notes import Notes
-from gateway.manifest.reading import read
 from tests.gateway.manifest.sample import KEYED, PLAIN, READ, REMOVED, complaints, errors
 
 UNSETTLED = {"unknown": REMOVED, "holds": REMOVED}
@@ -117,17 +113,3 @@ def test_a_plain_write_is_told_in_words_what_its_retries_are() -> None:
 
     assert "only when it was proved not delivered" in complaint.message
     assert "max_attempts: 9" in complaint.message
-
-
-@pytest.mark.parametrize(("p99_s", "warned"), [(3.9, False), (4.6, True)])
-def test_a_wait_below_the_observed_p99_is_a_warning_with_a_better_value(p99_s: float, *, warned: bool) -> None:
-    """A quarter of headroom over the slowest of a hundred calls."""
-    text = json.dumps(KEYED)
-    reading = read("it.yaml", text)
-    assert reading.source is not None
-    assert reading.document is not None
-    notes = Notes("it.yaml", text, reading.document)
-    read_p99(reading.source, p99_s, notes)
-
-    assert [it.rule for it in notes.complaints] == (["timeouts"] if warned else [])
-    assert not warned or "`read: 5751ms`" in notes.complaints[0].message

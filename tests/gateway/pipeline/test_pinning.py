@@ -8,7 +8,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up, read
 
 
 def rewrite(rig: Rig, manifest: dict[str, object]) -> None:
@@ -112,6 +112,15 @@ async def test_a_changed_identity_without_a_raised_revision_does_not_start(rig: 
 
     with pytest.raises(RevisionError, match=r"raise identity\.revision above 1"):
         await Pins(gateway.parts).start()
+
+
+async def test_a_read_may_change_as_it_likes(rig: MakeRig) -> None:
+    """It keeps no record, and has no revision to raise: its other normalisers stop no process."""
+    gateway = await rig(keyed(), started=True)
+    changed = {"arguments.properties.order.x-normalise": ["trim", "upper"]}
+    (gateway.manifests / "get_status.yaml").write_text(json.dumps(read(changed), indent=1))
+    assert gateway.shelf.reload()
+    await Pins(gateway.parts).start()
 
 
 async def test_a_manifest_is_pinned_once(rig: MakeRig) -> None:

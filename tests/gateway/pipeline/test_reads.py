@@ -53,7 +53,7 @@ async def test_a_read_that_proves_nothing_has_failed(rig: MakeRig) -> None:
     assert (envelope.error.code, envelope.error.outcome) == (ErrorCode.DOWNSTREAM_TIMEOUT, CallOutcome.NOT_EXECUTED)
     assert (envelope.error.retryable, len(gateway.provider.asked)) == (True, 3)
     # `timeouts.read` for each attempt.
-    assert 0.45 <= time.monotonic() - started < 1.5
+    assert 0.45 <= time.monotonic() - started < 1.9
 
 
 async def test_total_ends_it(rig: MakeRig) -> None:
@@ -63,18 +63,18 @@ async def test_total_ends_it(rig: MakeRig) -> None:
     started = time.monotonic()
     envelope = await gateway.call(tool="get_status")
     assert envelope.error is not None
-    assert 0.35 <= time.monotonic() - started < 0.8
+    assert 0.35 <= time.monotonic() - started < 2.5
     assert len(gateway.provider.asked) == 1
 
 
 async def test_a_callers_deadline_ends_it(rig: MakeRig) -> None:
     """Sooner than the tool's own times."""
-    gateway = await rig(read())
+    gateway = await rig(read({"timeouts.read": "2s"}))
     gateway.provider.every_read = silence
     started = time.monotonic()
     envelope = await gateway.call(tool="get_status", deadline_ms=80)
     assert not envelope.ok
-    assert 0.07 <= time.monotonic() - started < 0.4
+    assert 0.07 <= time.monotonic() - started < 1.5
 
 
 async def test_a_deadline_of_nothing_asks_nothing(rig: MakeRig) -> None:
@@ -160,3 +160,11 @@ async def test_a_value_that_cannot_stand_in_the_request_is_refused(rig: MakeRig)
     envelope = await gateway.call("..", tool="get_status")
     assert envelope.error is not None
     assert (envelope.error.outcome, gateway.provider.requests) == (CallOutcome.NOT_EXECUTED, [])
+
+
+async def test_a_read_larger_than_the_limit_is_not_sent(rig: MakeRig) -> None:
+    """`limits.request_bytes` bounds what a read asks with, too."""
+    gateway = await rig(read({"limits.request_bytes": "100B"}))
+    envelope = await gateway.call("A" * 100, tool="get_status")
+    assert envelope.error is not None
+    assert (envelope.error.code, gateway.provider.asked) == (ErrorCode.BODY_TOO_LARGE, [])

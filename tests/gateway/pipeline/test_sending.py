@@ -4,17 +4,14 @@ import asyncio
 import time
 
 import pytest
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from gateway.adapters.otel.settings import TelemetrySettings
-from gateway.adapters.otel.telemetry import OtelTelemetry
-from gateway.adapters.system.clock import SystemClock
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import act, answer, cut, late, silence, when
 from tests.gateway.pipeline.rig import Rig, eventually, keyed, plain, read
+from tests.gateway.pipeline.watched import Spans
 
 QUICK_BREAKER = {"breaker": {"consecutive": 2, "open": "1h", "window": "1h"}, "retry.max_attempts": 1}
 
@@ -137,7 +134,7 @@ async def test_a_full_bulkhead_refuses(rig: MakeRig) -> None:
     started = time.monotonic()
     refused = await gateway.call("B")
     assert code_of(refused) == ErrorCode.GATEWAY_SATURATED
-    assert 0.1 <= time.monotonic() - started < 0.6
+    assert 0.1 <= time.monotonic() - started < 1.5
     hold.set()
     assert (await first).ok
     assert [it.order for it in gateway.provider.sent] == ["A"]
@@ -239,8 +236,7 @@ async def test_without_the_header_nothing_is_told(rig: MakeRig) -> None:
 
 async def test_the_downstream_gets_the_trace(rig: MakeRig) -> None:
     """The trace goes on, with the attempt as the parent, and what came with it."""
-    exporter = InMemorySpanExporter()
-    gateway = await rig(plain(), telemetry=OtelTelemetry(TelemetrySettings(), SystemClock(), "0", spans=exporter))
+    gateway = await rig(plain(), telemetry=Spans().telemetry)
     trace_id = "0af7651916cd43dd8448eb211c80319c"
     await gateway.call(traceparent=f"00-{trace_id}-b7ad6b7169203331-01", tracestate="a=b")
     sent = gateway.provider.sent[0].headers
@@ -258,7 +254,7 @@ async def test_a_connection_that_is_not_made_in_time_is_given_up(rig: MakeRig) -
         started = time.monotonic()
         envelope = await gateway.call()
     assert code_of(envelope) == ErrorCode.CONNECT_TIMEOUT
-    assert 0.1 <= time.monotonic() - started < 0.8
+    assert 0.1 <= time.monotonic() - started < 1.5
 
 
 async def test_a_breaker_that_opens_between_attempts_ends_the_retries(rig: MakeRig) -> None:

@@ -75,6 +75,7 @@ async def test_other_arguments_on_a_done_identity_are_a_conflict(rig: MakeRig) -
     assert (other.error.code, other.error.outcome) == (ErrorCode.IDEMPOTENCY_CONFLICT, CallOutcome.NOT_EXECUTED)
     assert other.error.details["differing"] == ["amount", "urgent"]
     assert other.error.details["state"] == "done"
+    assert " was already carried out at 20" in other.error.message
     assert b"first's" not in orjson.dumps(other.to_dict())
     assert len(gateway.provider.sent) == 1
 

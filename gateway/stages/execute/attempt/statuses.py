@@ -1,4 +1,4 @@
-"""What an HTTP status proves about a write, before the manifest has its say (`reference/safety.md` 1.3).
+"""What an HTTP status proves about a write, before the manifest has its say.
 
 REFUSED means proved not done, DONE proved done; what proves neither is UNKNOWN. 502, 503 and 504 are UNKNOWN because
 a proxy in front of the service answers so for requests that it had already passed on.

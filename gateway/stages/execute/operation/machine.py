@@ -74,6 +74,7 @@ class Sending:
         send_by: store clock; the transport compares it in the callback of the first write.
         horizon_s: total + grace + provider_max: how long after `send_by` the request may still act.
         one_effect: under the downstream key, inside its window.
+        baseline: read anew for this send; None: that of an earlier one stands, of which something may be ours.
     """
 
     send_by: float
@@ -81,7 +82,7 @@ class Sending:
     wall: float
     one_effect: bool
     request: bytes
-    baseline: tuple[str | int, ...] = ()
+    baseline: tuple[str | int, ...] | None = None
 
 
 def own(record: Record) -> Ownership:
@@ -196,10 +197,7 @@ def learn(
 
 
 def find(record: Record, matches: int, settlement: Settlement, *, now: float, attempts: int) -> Record:
-    """Fold a positive look-up into the record; where the table has no cell for it, it changes nothing.
-
-    `attempts` is how many the record had as the look-up started.
-    """
+    """Fold in a positive look-up, begun when the record had `attempts` of them; no cell in the table: no change."""
     try:
         return _become(record, event_of_find(record, matches, attempts), now=now, settlement=settlement)
     except IllegalMoveError:
@@ -247,7 +245,8 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *,
         acts_until=sending.send_by + sending.horizon_s,
         one_effect=sending.one_effect,
     )
-    bodies = changed(record.bodies, request=sending.request, baseline=sending.baseline or record.bodies.baseline)
+    baseline = record.bodies.baseline if sending.baseline is None else sending.baseline
+    bodies = changed(record.bodies, request=sending.request, baseline=baseline)
     return _become(record, event, attempts=(*record.attempts, attempt), bodies=bodies, fence=fence, **changes)
 
 
@@ -261,7 +260,7 @@ def _claimed(record: Record, event: Event, by: Claim) -> Record:
         origin=by.origin,
         fingerprint=by.fingerprint,
         holds=by.holds,
-        # What stood there before the first send of all stays the baseline: an item that came since may well be ours.
+        # An item that came since the baseline may well be ours. Where that is ruled out, the gate brings a new one.
         bodies=Bodies(arguments=by.arguments, baseline=record.bodies.baseline),
     )
 

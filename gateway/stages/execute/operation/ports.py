@@ -200,6 +200,10 @@ class OperationStore(Protocol):
         """Every pinned manifest, the earliest first."""
         ...
 
+    async def pins(self) -> int:
+        """How many manifests are pinned: more than before when another process pinned one."""
+        ...
+
     async def tools_kept(self) -> tuple[str, ...]:
         """Names of the tools that settled records with bodies are of."""
         ...

@@ -18,11 +18,11 @@ def identifiers(data: Any, lookup: Lookup, arguments: Mapping[str, Any]) -> tupl
     if candidates is None or not _is_complete(data, lookup, {"args": dict(arguments)}):
         return None
     found = [_identifier(lookup.baseline, item, data) for item in candidates]
-    return None if any(it is None for it in found) else tuple(it for it in found if it is not None)
+    return None if any(it is None for it in found) else tuple(_read(found))
 
 
 def see(data: Any, tool: Tool, record: Record, *, started_at: float, taken: frozenset[Identifier]) -> Sight:
-    """What a valid answer shows about `record`.
+    """What a valid answer shows about `record`. Without a send of ours that is known, only a match by key counts.
 
     Args:
         data: the look-up's validated raw result, before any view.
@@ -33,17 +33,21 @@ def see(data: Any, tool: Tool, record: Record, *, started_at: float, taken: froz
     candidates = None if lookup is None else _candidates(data, lookup)
     if lookup is None or candidates is None:
         return blind(record, started_at=started_at)
+    found = [_identifier(lookup.baseline, item, data) for item in candidates]
     values = _values(tool, record, data)
+    # Nobody looked before a send that the store has forgotten: any of them may have been there, whatever is new to us.
+    strict = None if record.attempts or lookup.baseline is None else {**values, "baseline": _read(found)}
     matches: list[Mapping[str, object]] = []
     doubtful = False
-    for item in candidates:
-        if lookup.baseline is not None and _identifier(lookup.baseline, item, data) in taken:
+    for item, identifier in zip(candidates, found, strict=True):
+        if identifier is not None and identifier in taken:
             continue
         verdict = lookup.match.evaluate({**values, "item": item})
-        if isinstance(verdict, EvaluationError):
+        proved = verdict is True and (strict is None or _is_proved(lookup, item, identifier, strict))
+        if isinstance(verdict, EvaluationError) or (verdict is True and not proved):
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
-        elif verdict is True:
+        elif proved:
             matches.append(item)
     proves = not doubtful and _is_complete(data, lookup, values)
     return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
@@ -85,6 +89,15 @@ def _identifier(expression: Expression | None, item: Mapping[str, Any], data: An
         return None
     value = expression.evaluate({"item": item, "data": data})
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _read(found: list[Identifier | None]) -> list[Identifier]:
+    return [it for it in found if it is not None]
+
+
+def _is_proved(lookup: Lookup, item: Mapping[str, Any], identifier: Identifier | None, values: dict[str, Any]) -> bool:
+    """Whether a candidate is ours by its key, and not for being new."""
+    return identifier is not None and lookup.match.evaluate({**values, "item": item}) is True
 
 
 def _values(tool: Tool, record: Record, data: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What one exchange proves, row by row of `reference/safety.md` 1.2 and 1.3."""
+"""What one exchange proves: phase by phase, and status by status."""
 
 from dataclasses import replace
 

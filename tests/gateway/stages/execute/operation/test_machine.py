@@ -62,6 +62,14 @@ def test_the_baseline_is_of_before_the_first_send() -> None:
     assert sent.bodies.baseline == ("old",)
 
 
+@pytest.mark.parametrize("anew", [(), ("other",)])
+def test_a_baseline_read_anew_takes_the_place_of_the_old_one(anew: tuple[str, ...]) -> None:
+    """Also when nothing is there any more."""
+    claimed = record(State.CLAIMED, tried(Knowledge.REFUSED), bodies=Bodies(baseline=("old",)))
+
+    assert machine.pass_gate(claimed, MINE, sending(baseline=anew), now=NOW).bodies.baseline == anew
+
+
 @pytest.mark.parametrize("state", [s for s in State if s is not State.FREE])
 def test_only_a_free_record_is_claimed(state: State) -> None:
     """Every other state says something that a claim would pass over."""

@@ -162,9 +162,21 @@ def test_a_match_sees_the_call_its_key_its_time_and_the_answer(match: str, *, ma
 
 def test_before_any_send_there_is_no_time_of_one() -> None:
     """A record whose send the store forgot has none to compare with."""
-    tool = compiled(KEYED, {f"{_AT}match": "item.key == key || !(item.id in baseline) && sent_at == ''"})
+    tool = compiled(KEYED, {f"{_AT}baseline": REMOVED, f"{_AT}match": "item.key == key && sent_at == ''"})
+    mine = item("mine", key=tool.key_value(RECORD.key))
 
-    assert ids(seen(answer(item("mine")), tool=tool, it=replace(RECORD, attempts=()))) == ["mine"]
+    assert ids(seen(answer(mine), tool=tool, it=replace(RECORD, attempts=()))) == ["mine"]
+
+
+def test_without_a_known_send_only_the_key_tells() -> None:
+    """What is new to a record that never looked may be years old; and the silence beside it proves nothing."""
+    forgotten = replace(RECORD, attempts=(), bodies=replace(RECORD.bodies, baseline=()))
+    by_key = item("k", key=TOOL.key_value(RECORD.key))
+
+    assert ids(seen(answer(item("old"), by_key), it=forgotten)) == ["k"]
+    assert not seen(answer(item("old")), it=forgotten).proves_absence
+    assert seen(answer(item("other", n=9)), it=forgotten).proves_absence
+    assert ids(seen(answer({"n": 500}), it=forgotten)) == []
 
 
 def test_a_tool_without_a_look_up_sees_nothing() -> None:
