@@ -12,7 +12,7 @@ from gateway.contract.call import ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.manifest.placeholders import RenderError
-from gateway.manifest.policies import Guards
+from gateway.manifest.policies import Effect, Guards
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reads import Reading, run_read, told
@@ -60,8 +60,8 @@ class Ruling:
 
     async def _ask(self, asked: Asked) -> Known | Unknowable:
         reader = self._catalogue.get(asked.question.tool)
-        if reader is None:
-            # Reloaded since the call began.
+        if reader is None or reader.effect is not Effect.READ:
+            # Reloaded since the call began: the tool is gone, or writes by now.
             return Unknowable(code=ErrorCode.UNKNOWN_TOOL, transient=True)
         telling, arrived = self._asking(reader, asked.arguments), self._parts.clock.monotonic()
         trace = self._parts.telemetry.call_started(

@@ -1,6 +1,7 @@
 """Rules in the pipeline: when they are asked, what they ask, and what comes of their word."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,12 +11,17 @@ import pytest
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
 from gateway.contract.envelope import Envelope, ToolError
+from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.rowing import Rows
+from gateway.pipeline.ruling import EVERY, Ruling
+from gateway.pipeline.spool import Spool
+from gateway.pipeline.telling import Telling
 from gateway.stages.execute.operation.intention import Intention, intend
 from gateway.stages.execute.operation.ports import Change
 from gateway.stages.execute.operation.record import Bodies, Record, State
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, cut, late, silence
-from tests.gateway.pipeline.rig import CALLER, Rig, keyed, plain, read
+from tests.gateway.pipeline.rig import CALLER, Rig, keyed, noted, plain, read
 from tests.gateway.pipeline.trouble import Wire, rows_alone
 
 RICH, POOR = (replace(CALLER, attributes={"most": most}) for most in (10, 1))
@@ -372,6 +378,24 @@ async def test_a_tool_that_went_with_a_reload_cannot_be_asked(rig: MakeRig) -> N
     gateway.shelf.reload()
     hold.set()
     assert (await call).ok
+
+
+@pytest.mark.parametrize("successor", [None, plain({"name": "get_status"})])
+async def test_what_is_gone_or_writes_by_now_is_not_asked(rig: MakeRig, successor: dict[str, Any] | None) -> None:
+    """Between a call's validation and its rules the catalogue may have been swapped; the next call has the new one."""
+    gateway = await rig(ruled(ASKS))
+    parts, tool = gateway.parts, gateway.shelf.catalogue.tools["act"]
+    (gateway.manifests / "act.yaml").write_text(json.dumps(ruled()))
+    reader = gateway.manifests / "get_status.yaml"
+    reader.unlink() if successor is None else reader.write_text(json.dumps(successor))
+    assert gateway.shelf.reload()
+    telling = Telling(parts, ToolCall(tool="act", arguments={}), CALLER, trace_id=None, arrived=parts.clock.monotonic())
+    telling.knows(tool, {"order": "A", "amount": 5})
+    rows = Rows(parts, Keeper(parts.store, parts.telemetry), Spool(parts.clock, noted(gateway.faults)))
+    refused = await Ruling(parts, rows, telling, traceparent=None).refusal(tool, EVERY)
+    assert refused is not None
+    assert error(refused).code == ErrorCode.RULE_LOOKUP_FAILED
+    assert gateway.provider.requests == []
 
 
 async def test_a_reader_that_goes_away_takes_its_look_up_along(rig: MakeRig) -> None:
