@@ -9,6 +9,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.manifest.placeholders import RenderError
 from gateway.manifest.templates import RenderedRequest
+from gateway.manifest.tool import Tool
 from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
@@ -99,7 +100,7 @@ class Claims:
                     claimed = await self._keeper.insert(self.new_record(visit, occurrence, token))
         except (FencedError, IllegalMoveError):
             return None
-        return None if claimed is None else await self.undertake(visit, claimed, rendered)
+        return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
 
     def new_record(self, visit: Visit, occurrence: int, token: str | None) -> Record:
         """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it."""
@@ -121,10 +122,14 @@ class Claims:
             bodies=Bodies(arguments=intention.arguments),
         )
 
-    async def undertake(self, visit: Visit, record: Record, rendered: RenderedRequest | None) -> Step:
+    async def may_send(self, visit: Visit) -> bool:
+        """Whether this call may send a replay: it is a send like any other, and spends the caller's share."""
+        return self._untimely(visit) is None and await over_rate(self._parts, visit.telling) is None
+
+    async def undertake(self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool) -> Step:
         """Carry a claimed record out, or replay one that is in doubt; the task outlives the caller's wait."""
         parts = self._parts
-        effort = Effort(parts, self._keeper, visit.intention.tool, record, rendered)
+        effort = Effort(parts, self._keeper, tool, record, rendered)
         ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)
         undertaking = Undertaking(parts, self._looker, self._spool, visit.trace, effort, ending, visit.deadline)
         self._pulse.begin(effort)

@@ -141,7 +141,7 @@ class Pipeline:
         except StoreUnavailableError:
             telling.idempotency = IdempotencyResult.STORE_ERROR
             # Its caller has waited for the store once.
-            return await self._rows.keep(telling, telling.refuse(ErrorCode.STORE_UNAVAILABLE))
+            return await self._rows.keep(telling, telling.without_store())
         return envelope if telling.rowed else await self._rows.keep(telling, envelope, strict=True)
 
     def _ruling(self, telling: Telling, trace: CallTrace) -> Ruling:

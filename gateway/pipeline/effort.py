@@ -143,14 +143,12 @@ class Effort:
             status=status,
         )
         evidence = evidence_of(outcome)
-        terms = replay_terms(self._parts, self.tool, live=True)
 
         def move(record: Record, now: float) -> Record:
             for_all = (
                 isinstance(outcome, Refused)
                 and not outcome.retryable
-                and terms is not None
-                and replay.is_authoritative(record, number, outcome.status, terms, marked=outcome.replayed, now=now)
+                and replay.is_authoritative(record, number, outcome.status, marked=outcome.replayed, now=now)
             )
             return machine.learn(record, number, evidence, settlement, now=now, authoritative=for_all)
 

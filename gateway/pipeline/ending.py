@@ -79,7 +79,15 @@ class Ending:
                 await effort.give_up(rows)
 
         kept = await self._kept(answer, settle)
-        return self._fitting(effort.record, outcome, kept) if kept.meta.recorded else kept
+        if kept.meta.recorded:
+            return self._fitting(effort.record, outcome, kept)
+        # The record could not take the outcome in; the attempts before it are in doubt all the same.
+        earlier = [
+            a for a in effort.record.unknown_attempts() if effort.sent_at is None or a is not effort.record.attempts[-1]
+        ]
+        if earlier and not isinstance(outcome, Done):
+            return _unrecorded(self._unknown(effort.record, ErrorCode.OUTCOME_UNKNOWN))
+        return kept
 
     async def heard(self, running: Running) -> None:
         """Listening has ended: what it brought is kept, whoever owns the record by now."""
@@ -124,7 +132,8 @@ class Ending:
         effort = self._effort
         answer = self._telling.outcome(outcome, effort.record, attempts=effort.sends, waited_s=self._waited())
         code = None if answer.error is None else answer.error.code.value
-        return answer, store_answer(answer) if isinstance(outcome, Done | Refused) else None, code
+        settles = isinstance(outcome, Done | Refused)
+        return answer, store_answer(answer, self._telling.identifier) if settles else None, code
 
     def _fitting(self, record: Record, outcome: Outcome, answer: Envelope) -> Envelope:
         """The envelope that fits the record after the outcome was folded into it."""

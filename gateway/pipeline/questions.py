@@ -64,7 +64,7 @@ class Questions:
         """Operations that fit the query, newest first."""
         if query.key is not None:
             record = await self._parts.store.by_key(query.key)
-            found: tuple[Record, ...] = () if record is None or not self._may_see(record, caller) else (record,)
+            found: tuple[Record, ...] = () if record is None or not may_see(record, caller) else (record,)
         else:
             found = await self._parts.store.list_operations(
                 OperationFilter(
@@ -189,19 +189,13 @@ class Questions:
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
             telling = afterwards(self._parts, tool, record, trace_id=None)
             envelope = telling.found(settlement.result, record)
-            result = store_answer(envelope)
+            result = store_answer(envelope, telling.identifier)
             code = None if envelope.error is None else envelope.error.code.value
         return Settlement(by=by, wall=self._parts.store.wall(), result=result, code=code)
 
     async def _visible(self, operation_id: str, caller: Caller) -> Record | None:
         record = await self._parts.store.by_operation_id(operation_id)
-        return record if record is not None and self._may_see(record, caller) else None
-
-    def _may_see(self, record: Record, caller: Caller) -> bool:
-        if record.origin.tenant != caller.tenant:
-            return False
-        allowed = {OPERATIONS_READ, OPERATIONS_SETTLE} & caller.permissions
-        return bool(allowed) or record.origin.subject == caller.subject
+        return record if record is not None and may_see(record, caller) else None
 
     def _meta(self, record: Record | None = None) -> Meta:
         return Meta(
@@ -218,6 +212,14 @@ class Questions:
     def _refuse(self, code: ErrorCode, record: Record, **facts: Any) -> Envelope:
         context = Context(tool=record.origin.tool, operation_id=record.operation_id, **facts)
         return explain(fail(code, self._meta(record)), context)
+
+
+def may_see(record: Record, caller: Caller) -> bool:
+    """Whether a caller may be told of an operation: the own subject's, or any of the tenant's by permission."""
+    if record.origin.tenant != caller.tenant:
+        return False
+    allowed = {OPERATIONS_READ, OPERATIONS_SETTLE} & caller.permissions
+    return bool(allowed) or record.origin.subject == caller.subject
 
 
 def unavailable() -> Envelope:

@@ -6,11 +6,9 @@ Evidence decides, by the rules of `lookups.py` and `replay.py`; here it is only 
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
-from gateway.manifest.policies import Caches
+from gateway.manifest.policies import Caches, Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
@@ -27,12 +25,12 @@ from gateway.stages.execute.operation.replay import ReplayTerms
 from gateway.stages.monitor.execution import Stamp, settlement_row
 from gateway.stages.monitor.ports import CallTrace, ReconcileTrace
 from gateway.stages.normalise.payload import Readable, read
-from gateway.stages.normalise.stored import store_answer
+from gateway.stages.normalise.stored import store_answer, stored_identifier
 from gateway.stages.validate import arguments as validation
 from gateway.stages.validate.verdict import Accepted
 
-# Candidates are compared with this many of the tool's latest settled results.
-_COMPARED = 200
+# Candidates are compared with so many results of each tool; where there are more, only a key tells.
+_COMPARED = 1000
 
 
 def lookup_terms(tool: Tool) -> LookupTerms | None:
@@ -61,7 +59,6 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
         send_within_s=parts.bounds.lease_s,
         horizon_s=horizon_s(tool),
         background_s=None if live else tool.reconcile.replay_for_s,
-        in_progress_status=key.in_progress_status,
         clock_is_sound=not parts.store.clock_stepped_back(),
     )
 
@@ -89,8 +86,8 @@ class Looker:
         data = await self._ask(tool, record.bodies.arguments, record.key, trace, deadline=deadline)
         if data is None:
             return sighting.blind(record, started_at=started_at)
-        taken = await self._taken(record, tool)
-        return sighting.see(data.value, tool, record, started_at=started_at, taken=taken)
+        others = await self._others(record, tool)
+        return sighting.see(data.value, tool, record, started_at=started_at, others=others)
 
     async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
         """Fold a sight into the record as it stands now, with the row of what was learned."""
@@ -117,18 +114,43 @@ class Looker:
 
     def _settlement(self, sight: Sight, tool: Tool, by: str) -> Settlement:
         record = sight.record
-        envelope = afterwards(self._parts, tool, record, trace_id=None).found(sight.matches[0], record)
+        telling = afterwards(self._parts, tool, record, trace_id=None)
+        envelope = telling.found(sight.matches[0], record)
         return Settlement(
             by=by,
             wall=self._parts.store.wall(),
-            result=store_answer(envelope),
+            result=store_answer(envelope, telling.identifier),
             code=None if envelope.error is None else envelope.error.code.value,
         )
 
-    async def _taken(self, record: Record, tool: Tool) -> frozenset[sighting.Identifier]:
-        others = await self._parts.store.settled_results(record.origin.tenant, record.origin.tool, _COMPARED)
-        results = [orjson.loads(r.bodies.result)["data"] for r in others if r.bodies.result and r.key != record.key]
-        return sighting.settled_identifiers(tool, tuple(results))
+    async def _others(self, record: Record, tool: Tool) -> sighting.Others:
+        """What was done since our baseline by tools of the same look-up: its candidates may be theirs."""
+        lookup, sent_wall = tool.reconcile.lookup, record.first_sent_wall
+        if lookup is None or lookup.baseline is None:
+            return sighting.NOBODY
+        since_wall = (record.created_wall if sent_wall is None else sent_wall) - horizon_s(tool)
+        asked = _asked(tool, record)
+        taken: set[sighting.Identifier] = set()
+        rivals: list[tuple[Tool, Record]] = []
+        overlooked = False
+        for other in (tool, *self._alike(tool, lookup.tool)):
+            done = await self._parts.store.settled_results(record.origin.tenant, other.name, since_wall, _COMPARED)
+            overlooked |= len(done) == _COMPARED
+            for its in done:
+                identifier = stored_identifier(its.bodies.result)
+                if its.key != record.key and identifier is not None:
+                    taken.add(identifier)
+                elif its.key != record.key and _asked(other, its) in (None, asked):
+                    rivals.append((other, its))
+        return sighting.Others(taken=frozenset(taken), rivals=tuple(rivals), overlooked=overlooked)
+
+    def _alike(self, tool: Tool, reader: str) -> tuple[Tool, ...]:
+        tools = self._parts.tools.catalogue.tools.values()
+        return tuple(
+            it
+            for it in tools
+            if it.name != tool.name and it.reconcile.lookup is not None and it.reconcile.lookup.tool == reader
+        )
 
     async def _ask(
         self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: ReconcileTrace | CallTrace, *, deadline: float
@@ -136,13 +158,15 @@ class Looker:
         """The look-up's validated raw result, as nobody in particular; None for every other end."""
         lookup = tool.reconcile.lookup
         reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
-        if lookup is None or reader is None:
-            return None
-        asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
-        verdict = validation.accept(reader, asked)
-        if not isinstance(verdict, Accepted):
+        if lookup is None or reader is None or reader.effect is not Effect.READ:
+            # A tool of that name may have come to write since.
             return None
         try:
+            # Rendered by the tool of today for the arguments of then, it may miss some.
+            asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
+            verdict = validation.accept(reader, asked)
+            if not isinstance(verdict, Accepted):
+                return None
             rendered = render(reader, CallValues(args=verdict.args, key=""))
         except RenderError:
             return None
@@ -155,6 +179,19 @@ class Looker:
         fault = None if reader.result is None else reader.result.fault
         value = read(outcome.answer, fault=fault, max_bytes=reader.limits.result_bytes)
         return value if isinstance(value, Readable) else None
+
+
+def _asked(tool: Tool, record: Record) -> Mapping[str, Any] | None:
+    """What the look-up is asked for a record; None: its arguments do not give that any more."""
+    lookup = tool.reconcile.lookup
+    if lookup is None:
+        return None
+    values = CallValues(args=record.bodies.arguments, key=tool.key_value(record.key))
+    try:
+        asked: Mapping[str, Any] = lookup.arguments.render(values)
+    except RenderError:
+        return None
+    return asked
 
 
 class _Rows:

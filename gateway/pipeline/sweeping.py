@@ -130,7 +130,7 @@ class Sweeper:
                 telling = afterwards(parts, tool, effort.record, trace_id=trace.trace_id)
                 answer = telling.outcome(outcome, effort.record, attempts=effort.sends)
                 code = ErrorCode(answer.error.code).value if answer.error is not None else None
-                result = store_answer(answer) if isinstance(outcome, Done | Refused) else None
+                result = store_answer(answer, telling.identifier) if isinstance(outcome, Done | Refused) else None
                 rows = self._looker.rows(record, by="replay", trace_id=trace.trace_id)
                 kept = await self._spool.keep(lambda: effort.learn(outcome, rows, result=result, code=code))
                 if kept and effort.record.state is State.CLAIMED:

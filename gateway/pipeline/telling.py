@@ -19,6 +19,7 @@ from gateway.pipeline.sending import Withheld, breaker_state
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
 from gateway.stages.execute.attempt.render import RequestTooLargeError
 from gateway.stages.execute.operation.record import Record
+from gateway.stages.execute.operation.sighting import identifier_of
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.observation import explain
 from gateway.stages.monitor.execution import Stamp, argument_hash, call_row, user_hash
@@ -41,12 +42,15 @@ def _rfc3339(second: int) -> str:
 
 
 def suggestion(tool: Tool, arguments: Mapping[str, Any], operation_key: str = "") -> Suggestion | None:
-    """The read that tells whether an action of this tool was carried out, rendered for these arguments."""
+    """The read that tells whether an action of this tool was carried out; None where these arguments give no such call."""
     lookup = tool.reconcile.lookup
     if lookup is None:
         return None
     values = CallValues(args=arguments, key=tool.key_value(operation_key) if operation_key else "")
-    return Suggestion(tool=lookup.tool, arguments=lookup.arguments.render(values))
+    try:
+        return Suggestion(tool=lookup.tool, arguments=lookup.arguments.render(values))
+    except RenderError:
+        return None
 
 
 class Telling:
@@ -65,8 +69,12 @@ class Telling:
         self.deadline: float | None = None
         """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
         self.warnings: tuple[str, ...] = ()
+        self.identifier: str | int | None = None
+        """Of what was done, where the last result that was told has one: it goes into the record beside the answer."""
         self.sent = 0
         """Sends of this call in undertakings that ended without an answer."""
+        self.met: Record | None = None
+        """The call's own operation, as it stood unsettled when the call last looked."""
         self.rowed = False
         """The row of this call's envelope is kept, or on its way, together with its record."""
         self._hashed: str | None = None
@@ -185,6 +193,7 @@ class Telling:
         if isinstance(outcome, Done) and outcome.code is None and outcome.answer is not None:
             fault = None if tool.result is None else tool.result.fault
             payload = read(outcome.answer, fault=fault, max_bytes=tool.limits.result_bytes)
+        self.identifier = identifier_of(tool, payload.value) if isinstance(payload, Readable) else None
         fetched_at = rfc3339(self._parts.clock.wall()) if isinstance(outcome, Done) else None
         meta = self.meta(record, attempts=attempts, fetched_at=fetched_at)
         envelope = of_outcome(outcome, meta, effect=tool.effect, payload=payload, result_view=tool.result_view)
@@ -196,6 +205,7 @@ class Telling:
         """A look-up showed that the operation was done: its candidate is the result, if it is what the tool declares."""
         tool = self.tool
         meta = self.meta(record, fetched_at=rfc3339(self._parts.clock.wall()))
+        self.identifier = None if tool is None else identifier_of(tool, item)
         if tool is None or (tool.result is not None and tool.result.fault(item) is not None):
             return explain(fail(ErrorCode.DONE_RESULT_LOST, meta), self.context(record))
         seen = view(item, tool.result_view)
@@ -211,6 +221,16 @@ class Telling:
         if envelope.ok:
             return envelope
         return explain(envelope, self.context(record, state=record.state.value, operation_id=record.operation_id))
+
+    def without_store(self) -> Envelope:
+        """The store went away. What this call has sent, or seen under way, is not talked away by that."""
+        if self.met is not None:
+            envelope = self.stored(self.met, retry_after_s=1.0)
+        elif self.sent:
+            envelope = self.refuse(ErrorCode.OUTCOME_UNKNOWN, attempts=self.sent)
+        else:
+            return self.refuse(ErrorCode.STORE_UNAVAILABLE)
+        return replace(envelope, meta=replace(envelope.meta, recorded=False))
 
     def adopt(self, answer: Envelope) -> Envelope:
         """The answer that the owner of the same operation got, for this call, which sent nothing of its own."""

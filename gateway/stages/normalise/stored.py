@@ -6,10 +6,13 @@ from gateway.contract.changed import changed
 from gateway.contract.envelope import Envelope, Meta, parse_error
 
 
-def store_answer(envelope: Envelope) -> bytes:
+def store_answer(envelope: Envelope, identifier: str | int | None = None) -> bytes:
     """What of an envelope belongs to the operation and not to the call that began it: for `Bodies.result`.
 
     Numbers, order of names and texts come back exactly: orjson writes what it read in the same bytes.
+
+    Args:
+        identifier: of what was done, from the result before any view; look-ups of others ask for it, no caller sees it.
     """
     return orjson.dumps(
         {
@@ -19,8 +22,15 @@ def store_answer(envelope: Envelope) -> bytes:
             "fetched_at": envelope.meta.fetched_at,
             "source": envelope.meta.source,
             "warnings": envelope.meta.warnings,
+            "identifier": identifier,
         }
     )
+
+
+def stored_identifier(stored: bytes | None) -> str | int | None:
+    """The identifier that was kept with a stored answer, if one was."""
+    found = None if stored is None else orjson.loads(stored).get("identifier")
+    return found if isinstance(found, str | int) else None
 
 
 def replay_answer(stored: bytes, meta: Meta) -> Envelope:

@@ -116,7 +116,7 @@ async def test_what_a_call_would_be_refused_for_is_refused(
 
 async def test_a_missing_half_of_the_identity_is_refused(rig: MakeRig) -> None:
     """A tool that counts by run needs one here too."""
-    gateway = await rig(looked_up({"identity.scope": "run"}))
+    gateway = await rig(looked_up({"identity.scope": "run", "holds": {"order": "order"}}))
     envelope = await gateway.pipeline.prepare(ToolCall(tool="act", arguments={"order": "A", "amount": 1}), CALLER)
     assert envelope.error is not None
     assert envelope.error.code == ErrorCode.RUN_ID_REQUIRED

@@ -220,7 +220,7 @@ async def test_what_is_settled_cannot_be_settled_again(rig: MakeRig) -> None:
 async def test_the_catalogue_is_what_the_caller_may_use(rig: MakeRig) -> None:
     """Without the permission a tool is not there; each says what a call of it needs."""
     caller_key = {"name": "by_key", "identity": {"fields": "caller"}}
-    gateway = await rig(looked_up({"identity.scope": "run"}), plain(caller_key))
+    gateway = await rig(looked_up({"identity.scope": "run", "holds": {"order": "order"}}), plain(caller_key))
     shown = {it.name: it for it in await gateway.pipeline.catalogue(CALLER)}
     assert set(shown) == {"act", "by_key", "get_status"}
     assert (shown["act"].needs_run_id, shown["act"].needs_key, shown["act"].verify_with) == (True, False, "get_status")

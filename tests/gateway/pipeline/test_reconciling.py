@@ -51,7 +51,8 @@ async def test_what_was_there_before_the_send_is_not_ours(rig: MakeRig) -> None:
 
 async def test_what_belongs_to_another_operation_is_not_ours(rig: MakeRig) -> None:
     """The candidate is the settled result of an equal call of another run."""
-    gateway = await rig(looked_up({"reconcile.inline": "0ms", "identity.scope": "run"}))
+    match = {"reconcile.lookup.match": KEYED["reconcile"]["lookup"]["match"]}
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "identity.scope": "run", **match}))
     gateway.provider.every_read = listing()
     doubtful = await in_doubt(gateway, run_id="one")
     assert (await gateway.call(run_id="two")).data["id"] == "A-1"

@@ -380,7 +380,9 @@ async def test_a_tool_that_went_with_a_reload_cannot_be_asked(rig: MakeRig) -> N
     assert (await call).ok
 
 
-@pytest.mark.parametrize("successor", [None, plain({"name": "get_status"})])
+@pytest.mark.parametrize(
+    "successor", [None, plain({"name": "get_status", "identity.revision": 2, "identity.operation": "other"})]
+)
 async def test_what_is_gone_or_writes_by_now_is_not_asked(rig: MakeRig, successor: dict[str, Any] | None) -> None:
     """Between a call's validation and its rules the catalogue may have been swapped; the next call has the new one."""
     gateway = await rig(ruled(ASKS))

@@ -9,7 +9,7 @@ import pytest
 from gateway.manifest.tool import Lookup, Tool
 from gateway.stages.execute.operation.lookups import Sight
 from gateway.stages.execute.operation.record import Bodies, Knowledge, Record, State
-from gateway.stages.execute.operation.sighting import Identifier, blind, identifiers, see, settled_identifiers
+from gateway.stages.execute.operation.sighting import NOBODY, Others, blind, identifier_of, identifiers, see
 from tests.gateway.manifest.sample import KEYED, READ, REMOVED, changed, compiled
 from tests.gateway.stages.execute.operation.records import NOW, WALL, record, tried
 
@@ -46,9 +46,9 @@ def answer(*items: Any, complete: bool = True) -> dict[str, Any]:
     return {"items": list(items), "complete": complete}
 
 
-def seen(data: Any, *, tool: Tool = TOOL, it: Record = RECORD, taken: frozenset[Identifier] = frozenset()) -> Sight:
+def seen(data: Any, *, tool: Tool = TOOL, it: Record = RECORD, others: Others = NOBODY) -> Sight:
     """What the answer shows about `it`."""
-    return see(data, tool, it, started_at=NOW, taken=taken)
+    return see(data, tool, it, started_at=NOW, others=others)
 
 
 def ids(sight: Sight) -> list[object]:
@@ -79,10 +79,10 @@ def test_what_was_there_before_the_first_send_is_not_ours() -> None:
 
 def test_candidates_of_another_operation_are_excluded() -> None:
     """What was settled as another's cannot be ours, and its presence does not spoil the silence."""
-    sight = seen(answer(item("theirs"), item("mine")), taken=frozenset({"theirs"}))
+    sight = seen(answer(item("theirs"), item("mine")), others=Others(taken=frozenset({"theirs"})))
 
     assert ids(sight) == ["mine"]
-    assert seen(answer(item("theirs")), taken=frozenset({"theirs"})).proves_absence
+    assert seen(answer(item("theirs")), others=Others(taken=frozenset({"theirs"}))).proves_absence
 
 
 def test_several_matches_are_all_shown() -> None:
@@ -184,7 +184,7 @@ def test_a_tool_without_a_look_up_sees_nothing() -> None:
     tool = compiled(KEYED, {"reconcile": REMOVED})
 
     assert seen(answer(item("mine")), tool=tool) == blind(RECORD, started_at=NOW)
-    assert settled_identifiers(tool, ({"id": "a"},)) == frozenset()
+    assert identifier_of(tool, {"id": "a"}) is None
 
 
 def test_the_baseline_is_every_identifier_of_a_whole_answer() -> None:
@@ -227,8 +227,20 @@ def test_whether_an_answer_is_whole_may_depend_on_the_call() -> None:
 
 
 def test_results_of_other_operations_are_read_like_candidates() -> None:
-    """As far as they can be: what has no identifier excludes nothing."""
+    """As far as they can be."""
     results: tuple[Any, ...] = ({"id": "a"}, {"id": 7}, {"id": True}, {"id": 1.5}, {"other": 1}, None, "x", [])
 
-    assert settled_identifiers(TOOL, results) == {"a", 7}
-    assert settled_identifiers(ONE, ({"id": "a"},)) == frozenset()
+    assert [identifier_of(TOOL, it) for it in results] == ["a", 7, None, None, None, None, None, None]
+    assert identifier_of(ONE, {"id": "a"}) is None
+
+
+def test_what_another_may_have_done_is_nobodys() -> None:
+    """One that is done and has no identifier could say the same of the candidate; a key still tells, and silence not."""
+    rival = replace(RECORD, key="other", state=State.DONE)
+    by_key = item("k", key=TOOL.key_value(RECORD.key))
+    for others in (Others(rivals=((TOOL, rival),)), Others(overlooked=True)):
+        assert ids(seen(answer(item("either"), by_key), others=others)) == ["k"]
+        assert not seen(answer(item("either")), others=others).proves_absence
+
+    elsewhere = replace(rival, bodies=replace(rival.bodies, arguments={**rival.bodies.arguments, "amount": 9}))
+    assert ids(seen(answer(item("mine")), others=Others(rivals=((TOOL, elsewhere),)))) == ["mine"]
