@@ -109,7 +109,7 @@ class Effort:
         task = asyncio.create_task(exchange(parts, tool, self._request, limits, seen, gate))
         return Running(task=task, admission=admission, seen=seen, limits=limits)
 
-    async def ended(self, running: Running, *, cut_short: bool = False) -> Outcome:
+    async def ended(self, running: Running) -> Outcome:
         """The exchange's end, and what it proves of this attempt. Slot and permit are given back."""
         exchange_ended = await running.task
         outcome = self._refused_by_gate(exchange_ended) or judge(
@@ -121,7 +121,7 @@ class Effort:
         )
         running.seen.ended(exchange_ended, outcome)
         gated = exchange_ended.fault is Fault.GATE_REFUSED
-        await running.admission.end(None if gated else outcome, cut_short=cut_short)
+        await running.admission.end(None if gated else outcome)
         return outcome
 
     async def learn(self, outcome: Outcome, rows: Rows = no_rows, *, result: bytes | None, code: str | None) -> Record:

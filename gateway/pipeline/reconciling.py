@@ -6,6 +6,7 @@ Evidence decides, by the rules of `lookups.py` and `replay.py`; here it is only 
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
 from gateway.manifest.policies import Caches, Effect
@@ -24,13 +25,17 @@ from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.replay import ReplayTerms
 from gateway.stages.monitor.execution import Stamp, settlement_row
 from gateway.stages.monitor.ports import CallTrace, ReconcileTrace
-from gateway.stages.normalise.payload import Readable, read
+from gateway.stages.normalise.payload import Misread, Readable, read
 from gateway.stages.normalise.stored import store_answer, stored_identifier
 from gateway.stages.validate import arguments as validation
 from gateway.stages.validate.verdict import Accepted
 
 # Candidates are compared with so many results of each tool; where there are more, only a key tells.
 _COMPARED = 1000
+_TOO_LONG = Withheld(
+    code=ErrorCode.GATEWAY_CONFIG_ERROR,
+    reason="the list of its look-up is longer than `limits.result_bytes` and cannot be read whole",
+)
 
 
 def lookup_terms(tool: Tool) -> LookupTerms | None:
@@ -72,19 +77,24 @@ class Looker:
 
     async def baseline(
         self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: CallTrace, *, deadline: float
-    ) -> tuple[sighting.Identifier, ...] | None:
-        """What is there before the first send, which therefore is not ours. None: it could not be read whole."""
+    ) -> tuple[sighting.Identifier, ...] | Withheld | None:
+        """What is there before the first send, which therefore is not ours.
+
+        None: it could not be read whole this time. Withheld: nor will it be the next time.
+        """
         lookup = tool.reconcile.lookup
         if lookup is None or lookup.baseline is None:
             return ()
         data = await self._ask(tool, arguments, key, trace, deadline=deadline)
-        return None if data is None else sighting.identifiers(data.value, lookup, arguments)
+        if isinstance(data, Readable):
+            return sighting.identifiers(data.value, lookup, arguments)
+        return _TOO_LONG if data is Misread.TOO_LARGE else None
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
         started_at = self._parts.store.now()
         data = await self._ask(tool, record.bodies.arguments, record.key, trace, deadline=deadline)
-        if data is None:
+        if not isinstance(data, Readable):
             return sighting.blind(record, started_at=started_at)
         others = await self._others(record, tool)
         return sighting.see(data.value, tool, record, started_at=started_at, others=others)
@@ -154,8 +164,8 @@ class Looker:
 
     async def _ask(
         self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: ReconcileTrace | CallTrace, *, deadline: float
-    ) -> Readable | None:
-        """The look-up's validated raw result, as nobody in particular; None for every other end."""
+    ) -> Readable | Misread | None:
+        """The look-up's validated raw result, as nobody in particular; why it cannot be read; None: there is none."""
         lookup = tool.reconcile.lookup
         reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
         if lookup is None or reader is None or reader.effect is not Effect.READ:
@@ -173,12 +183,13 @@ class Looker:
         until = min(deadline, self._parts.clock.monotonic() + reader.timeouts.total_s)
         outcome = await run_lookup(self._parts, reader, rendered, trace, deadline=until)
         if isinstance(outcome, Withheld) or not isinstance(outcome, Done) or outcome.code is not None:
-            return None
+            too_large = isinstance(outcome, Done) and outcome.code == ErrorCode.RESULT_TOO_LARGE
+            return Misread.TOO_LARGE if too_large else None
         if outcome.answer is None or outcome.pending:
             return None
         fault = None if reader.result is None else reader.result.fault
         value = read(outcome.answer, fault=fault, max_bytes=reader.limits.result_bytes)
-        return value if isinstance(value, Readable) else None
+        return value if isinstance(value, Readable) else value.misread
 
 
 def _asked(tool: Tool, record: Record) -> Mapping[str, Any] | None:

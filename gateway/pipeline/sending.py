@@ -34,6 +34,7 @@ class Withheld:
     code: ErrorCode
     retry_after_s: float | None = None
     limit: str | None = None
+    reason: str | None = None
     refusal: NotPermitted | None = None
 
 

@@ -176,6 +176,7 @@ class Telling:
         self.withheld = withheld
         refusal = withheld.refusal
         facts: dict[str, Any] = {"retry_after_s": withheld.retry_after_s, "limit": withheld.limit}
+        facts["reason"] = withheld.reason
         if refusal is not None:
             facts |= {"failures": refusal.failures, "calls": refusal.of, "last_code": refusal.last_code}
         return self.refuse(withheld.code, **facts)

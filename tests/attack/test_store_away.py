@@ -61,9 +61,7 @@ async def test_a_waiter_without_a_store_is_not_told_not_executed(rig: MakeRig) -
     await gateway.provider.until_sent(1)
     other = gateway.also()
     second = gateway.soon(at=other)
-    async with asyncio.timeout(5):
-        while not other._writes._room._queues:
-            await asyncio.sleep(0.001)
+    await gateway.waiting(other)
     wires.it.loses = everything
     told = await second
     wires.it.loses = None

@@ -39,6 +39,7 @@ def test_the_samples_are_sound() -> None:
         # identity and holds
         (KEYED, {"identity": {"fields": "all"}}, "identity"),
         (KEYED, {"identity": {"fields": "caller"}}, "holds"),
+        (KEYED, {"identity": {"fields": "caller", "scope": "run"}, "holds": {"o": "order"}}, "no-effect"),
         (KEYED, {"identity": {"fields": ["order", "order"]}}, "identity"),
         (KEYED, {"identity": {"fields": ["nope"]}}, "identity"),
         (KEYED, {"identity": {"fields": ["urgent"]}}, "identity"),
@@ -55,6 +56,7 @@ def test_the_samples_are_sound() -> None:
         (KEYED, {"timeouts": {"total": "2s", "read": "1s"}}, "timeouts"),
         (KEYED, {"retry": {"base": "9s", "cap": "3s"}}, "timeouts"),
         # views and captures
+        (KEYED, {"result_view": {"select": []}}, "no-effect"),
         (KEYED, {"telemetry": {"capture": ["nope"]}}, "shape"),
         (KEYED, {"telemetry": {"capture": ["note"]}}, "credential"),
         (
@@ -79,6 +81,7 @@ def test_an_unsafe_or_idle_manifest_is_refused(base: dict[str, Any], changes: di
         (KEYED, {"identity": {"fields": "all"}, "effect": "idempotent"}),
         (KEYED, {"identity": REMOVED, "effect": "idempotent"}),
         (KEYED, {"identity": {"fields": "caller"}, "holds": {"o": "order"}}),
+        (KEYED, {"identity": {"fields": "caller", "scope": "subject"}, "holds": {"o": "order"}}),
         (KEYED, {"timeouts": {"total": "3s"}}),
         (KEYED, {"result": {"items": {"properties": {"b": {}}}}, "result_view": {"select": ["b", "c"]}}),
         (KEYED, {"effect": "idempotent", "backend.http.already_done": [404]}),
@@ -97,6 +100,7 @@ def test_a_manifest_with_what_is_needed_loads(base: dict[str, Any], changes: dic
         (PLAIN, {"retry": {"max_attempts": 9}}, "plain-write", Severity.HINT),
         (KEYED, {f"{ARGUMENTS}.order": {"type": "string"}}, "identity-form", Severity.HINT),
         (KEYED, {"downstream_key.window": "80s"}, "downstream-key", Severity.WARNING),
+        (KEYED, {"effect": "idempotent"}, "holds", Severity.WARNING),
     ],
 )
 def test_what_loads_may_still_be_told(
@@ -105,6 +109,13 @@ def test_what_loads_may_still_be_told(
     """Warnings and hints do not refuse."""
     assert (rule, severity) in [(it.rule, it.severity) for it in complaints(base, changes)]
     assert errors(base, changes) == []
+
+
+def test_an_idempotent_tool_that_holds_is_not_warned() -> None:
+    """One call waits for the other, so that neither overtakes."""
+    found = complaints(KEYED, {"effect": "idempotent", "holds": {"o": "order"}})
+
+    assert "holds" not in [it.rule for it in found]
 
 
 def test_a_plain_write_is_told_in_words_what_its_retries_are() -> None:

@@ -173,6 +173,12 @@ class Rig:
         (record,) = await self.records()
         return record
 
+    async def waiting(self, pipeline: Pipeline) -> None:
+        """Wait until a call of this gateway waits for another's operation."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not pipeline._writes._room._queues:
+                await asyncio.sleep(0.002)
+
     async def until(self, *states: State, order: str = "A") -> Record:
         """Wait until the latest record of this order is in one of these states."""
         found: list[Record] = []

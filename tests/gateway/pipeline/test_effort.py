@@ -10,6 +10,7 @@ from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, garbage
 from tests.gateway.pipeline.rig import keyed, plain
+from tests.gateway.pipeline.trouble import Wires, marking
 
 ONCE = {"retry.max_attempts": 1}
 
@@ -38,6 +39,23 @@ async def test_a_send_may_begin_only_while_the_lease_lasts(rig: MakeRig) -> None
     await gateway.call()
     (attempt,) = (await gateway.record()).attempts
     assert attempt.acts_until <= before + 0.5 + 0.3 + 123
+
+
+async def test_a_mark_that_is_late_lets_nothing_out(rig: MakeRig) -> None:
+    """The lease ended while the store was busy with the mark: nothing is sent on it, and the next claim acts."""
+    wires = Wires()
+    gateway = await rig(plain(), wrap=wires)
+    stalled: list[str] = []
+
+    def stalls(name: str, args: tuple[object, ...]) -> bool:
+        if marking(State.SENT)(name, args) and not stalled:
+            stalled.append(name)
+            gateway.clock.ahead_s += 1_000
+        return False
+
+    wires.it.loses = stalls
+    envelope = await gateway.call()
+    assert (envelope.ok, len(gateway.provider.sent), (await gateway.record()).fence) == (True, 1, 2)
 
 
 async def test_secrets_are_sent_and_not_stored(rig: MakeRig) -> None:

@@ -56,6 +56,15 @@ async def test_a_read_that_proves_nothing_has_failed(rig: MakeRig) -> None:
     assert 0.45 <= time.monotonic() - started < 1.9
 
 
+async def test_the_retry_budget_bounds_retries(rig: MakeRig) -> None:
+    """A service that fails always gets a share beyond first attempts, after a reserve of ten."""
+    gateway = await rig(read({"retry.budget": 0.1, "retry.max_attempts": 10, "breaker.consecutive": 1_000}))
+    gateway.provider.every_read = answer(429)
+    for _ in range(20):
+        await gateway.call(tool="get_status")
+    assert 20 + 10 <= len(gateway.provider.asked) <= 20 + 10 + 2
+
+
 async def test_total_ends_it(rig: MakeRig) -> None:
     """An answer that drips outlives every single wait, and not `timeouts.total`."""
     gateway = await rig(read({"timeouts.total": "400ms", "timeouts.read": "300ms"}))

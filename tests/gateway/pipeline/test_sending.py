@@ -92,6 +92,20 @@ async def test_refusals_are_health(rig: MakeRig) -> None:
     assert (await gateway.call()).ok
 
 
+async def test_a_callers_impatience_is_not_the_services_fault(rig: MakeRig) -> None:
+    """Deadlines shorter than `timeouts.read` open no breaker, for a write as for a read; waits of `read` do."""
+    policy = {"breaker": {"consecutive": 1, "open": "1h", "scope": "one"}, "retry.max_attempts": 1}
+    times = {"timeouts.read": "500ms"}
+    gateway = await rig(plain({**policy, **times}), read({**policy, **times}))
+    gateway.provider.writes += [silence, silence]
+    gateway.provider.reads += [silence]
+    assert code_of(await gateway.call("A", deadline_ms=300)) == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
+    assert code_of(await gateway.call(tool="get_status", deadline_ms=100)) == ErrorCode.DOWNSTREAM_TIMEOUT
+    assert [view.state for view in gateway.pipeline.breakers()] in ([], ["closed"])
+    assert code_of(await gateway.call("B")) == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
+    assert [view.state for view in gateway.pipeline.breakers()] == ["open"]
+
+
 async def test_one_probe_closes_it(rig: MakeRig) -> None:
     """After `breaker.open` one call goes through while all others are refused; its success lets everybody in."""
     times = {"breaker": {"consecutive": 1, "open": "100ms", "window": "1h"}, "retry.max_attempts": 1}

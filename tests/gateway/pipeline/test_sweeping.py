@@ -124,6 +124,15 @@ async def test_after_a_negative_the_next_call_acts_under_the_same_key(rig: MakeR
     assert (await gateway.record()).occurrence == 1
 
 
+async def test_after_a_negative_nothing_is_replayed(rig: MakeRig) -> None:
+    """The look-ups are about to prove that nothing was done: sending again would begin their time anew."""
+    gateway = await rig(keyed({"reconcile": KEYED["reconcile"], **UNHELD, "reconcile.provider_max": "1s", **ONCE}))
+    operation_id = await absent(gateway)
+    gateway.clock.ahead_s += SETTLE_AFTER_S
+    shown = await gateway.reconcile(operation_id)
+    assert (shown["state"], shown["negatives"], len(gateway.provider.sent)) == ("unknown", 1, 1)
+
+
 async def test_the_sweeper_finds_by_itself(rig: MakeRig) -> None:
     """Nobody asks: what is in doubt is looked at every `sweep_interval_s`, and settled."""
     gateway = await rig(looked_up(UNHELD), settings={"sweep_interval_s": 0.05}, started=True)

@@ -220,12 +220,20 @@ async def test_a_retry_after_that_does_not_fit_is_returned(rig: MakeRig) -> None
 
 
 async def test_the_retry_budget_bounds_retries(rig: MakeRig) -> None:
-    """A service that refuses everything gets few attempts beyond the first ones."""
-    gateway = await rig(plain({"retry.budget": 0.0, "retry.max_attempts": 10}))
+    """A service that refuses everything gets a share beyond first attempts, after a reserve of ten."""
+    gateway = await rig(plain({"retry.budget": 0.1, "retry.max_attempts": 10}))
     gateway.provider.writes += [answer(429)] * 200
     for number in range(20):
         await gateway.call(f"ORDER{number}")
-    assert len(gateway.provider.sent) <= 20 + 10
+    assert 20 + 10 <= len(gateway.provider.sent) <= 20 + 10 + 2
+
+
+async def test_a_budget_of_nothing_has_no_retries(rig: MakeRig) -> None:
+    """Not even the reserve."""
+    gateway = await rig(plain({"retry.budget": 0.0}))
+    gateway.provider.writes += [answer(429)] * 4
+    await gateway.call()
+    assert len(gateway.provider.sent) == 1
 
 
 async def test_pauses_are_drawn_below_base_and_cap(rig: MakeRig) -> None:

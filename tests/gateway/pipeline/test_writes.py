@@ -146,7 +146,8 @@ async def test_callers_of_another_gateway_wait_for_the_record(rig: MakeRig) -> N
     await asyncio.sleep(0.06)
     assert not second.done()
     hold.set()
-    assert (await first).data == (await second).data
+    async with asyncio.timeout(1):
+        assert (await first).data == (await second).data
     assert (await second).meta.replayed
     assert len(gateway.provider.sent) == 1
 
