@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
 from gateway.contract.quick import quick
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Waited, Withheld, admit, attempt_facts, exchange, judge
+from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Unknown
 from gateway.stages.execute.breaker.breaker import Kind
@@ -60,6 +62,13 @@ async def run_read(
         delay_s = again.delay_s
         await parts.clock.sleep(again.delay_s)
         number += 1
+
+
+def told(telling: Telling, reading: Reading) -> Envelope:
+    """How a read ended, as its caller is told."""
+    if isinstance(reading.outcome, Withheld):
+        return telling.withhold(reading.outcome)
+    return telling.outcome(reading.outcome, None, attempts=reading.attempts, waited_s=reading.waited_s)
 
 
 async def run_lookup(

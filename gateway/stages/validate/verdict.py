@@ -1,10 +1,10 @@
 """What a check says about a call."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.contract.codes import ErrorCode
+from gateway.contract.codes import ErrorCode, NextAction
 from gateway.contract.quick import quick
 from gateway.manifest.arguments import ArgumentFault
 from gateway.manifest.tool import Tool
@@ -36,6 +36,26 @@ class Rejected:
     faults: tuple[ArgumentFault, ...] = ()
     tools: tuple[str, ...] | None = None
     permission: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """A rule of the manifest ends the call; nothing was executed.
+
+    Attributes:
+        rule: the manifest's sentence, filled with validated arguments and the caller's facts. None: there is none to tell.
+        reason: why the rule could not be asked, in the gateway's own words, without a full stop.
+        next_action: the manifest's word; None leaves it to the code.
+        retry_after_s: when what failed may work again.
+        details: which rule (`rule: {index, code}`), and what it lacked.
+    """
+
+    code: ErrorCode
+    rule: str | None = None
+    reason: str | None = None
+    next_action: NextAction | None = None
+    retry_after_s: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 Verdict = Accepted | Rejected
