@@ -18,7 +18,7 @@ READS: dict[str, Callable[[apsw.Connection, Sealer], object]] = {
     "by id": lambda c, s: queries.record_by_operation_id(c, "o", s),
     "occurrences": lambda c, s: queries.occurrences(c, ("a", "b"), s),
     "holders": lambda c, s: queries.holders(c, (Hold("t", "n", "v"),), b"secret", s),
-    "settled": lambda c, s: queries.settled(c, "t", "tool", 10, s),
+    "settled": lambda c, s: queries.settled(c, "t", "tool", 1.0, 10, s),
     "unknown": lambda c, _: queries.unknown(c, 1.0),
     "open of all": lambda c, s: queries.operations(c, OperationFilter(tenant=None, states=OPEN), s),
     "of a tool": lambda c, s: queries.operations(c, OperationFilter(tenant="t", tool="tool"), s),
