@@ -52,6 +52,30 @@ async def test_a_write_that_was_not_sent_yet_outlives_its_caller_too(rig: MakeRi
     await gateway.until(State.DONE)
 
 
+async def test_a_write_without_a_caller_is_counted_like_any_other(rig: MakeRig) -> None:
+    """Two callers go away, the one that acts and the one that waits for it: each leaves its row, its span and its count."""
+    spans = Spans()
+    gateway = await rig(plain({"timeouts.read": "2s"}), telemetry=spans.telemetry)
+    hold = asyncio.Event()
+    gateway.provider.writes += [late(hold)]
+    acting = gateway.soon()
+    await gateway.provider.until_sent(1)
+    waiting = gateway.soon()
+    await asyncio.sleep(0.05)
+    for call in (acting, waiting):
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert counted(gateway, "oncegate_tool_calls_active") == 2
+    hold.set()
+    rows = await gateway.rows(2)
+    await gateway.pipeline.drain(5)
+    assert sorted(row.replayed for row in rows) == [False, True]
+    assert counted(gateway, "oncegate_tool_calls_active") == 0
+    assert counted(gateway, "oncegate_tool_calls_total") == 2
+    assert len(spans.named("execute_tool")) == 2
+
+
 async def test_stopping_waits_for_listeners(rig: MakeRig) -> None:
     """What they hear is recorded before the store closes."""
     gateway = await rig(plain())
