@@ -21,7 +21,7 @@ from tests.gateway.pipeline.provider import (
     silence,
     when,
 )
-from tests.gateway.pipeline.rig import keyed, looked_up, plain
+from tests.gateway.pipeline.rig import keyed, looked_up, plain, read
 from tests.gateway.pipeline.watched import Spans
 
 LOOKED_UP_BY_KEY = {"reconcile": KEYED["reconcile"], "reconcile.inline": "0ms"}
@@ -284,12 +284,15 @@ async def test_a_failure_to_connect_after_an_unknown_attempt_does_not_speak_for_
 
 
 async def test_a_baseline_that_cannot_be_read_stops_the_send(rig: MakeRig) -> None:
-    """Without it, what was there before could later be taken for ours: nothing is sent."""
-    gateway = await rig(looked_up({"retry.max_attempts": 1}))
+    """Without it, what was there before could later be taken for ours: nothing is sent; the tries are counted."""
+    gateway = await rig(
+        looked_up({"retry.max_attempts": 3, "breaker.consecutive": 100}), read({"breaker.consecutive": 100})
+    )
     gateway.provider.every_read = answer(503)
     envelope = await gateway.call()
     assert envelope.error is not None
     assert (envelope.error.outcome, gateway.provider.sent) == (CallOutcome.NOT_EXECUTED, [])
+    assert len(gateway.provider.asked) == 3
     assert (await gateway.record()).state is State.FREE
 
 
