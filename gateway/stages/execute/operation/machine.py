@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.contract.changed import changed
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
@@ -30,6 +31,7 @@ class FencedError(Exception):
     """The caller is no longer the owner: its token or fence is stale, or its lease is dead. Nothing was changed."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """How a record becomes settled: by what, and with which result.
@@ -58,6 +60,7 @@ class Claim:
     holds: tuple[Hold, ...]
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
     """Who acts: the token minted for this claim and the fence it was given."""
@@ -66,6 +69,7 @@ class Ownership:
     fence: int
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
     """What the gate writes with the SENT mark.
