@@ -4,6 +4,7 @@ Nothing here knows whether a caller waits. An effort runs in a task that nobody 
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -79,7 +80,7 @@ class Effort:
         self._number = 0
         self.sent_at: float | None = None
         """On Clock.monotonic: when the gate of the last try was passed; None when it was not."""
-        self.passed = asyncio.Event()
+        self._told_sent: Callable[[float], None] | None = None
         self._mark_in_doubt = False
         """The gate's mark may be kept although its answer was lost."""
 
@@ -103,7 +104,7 @@ class Effort:
             return limits if isinstance(limits, NotSent) else NotSent(code=ErrorCode.GATEWAY_ERROR, retryable=False)
         self.tries += 1
         self.sent_at = None
-        self.passed.clear()
+        self._told_sent = None
         seen = trace.attempt(attempt_facts(tool, number=self.tries, kind=plan.kind, delay_s=plan.delay_s))
 
         async def gate() -> float:
@@ -111,6 +112,12 @@ class Effort:
 
         task = asyncio.create_task(exchange(parts, tool, self._request, limits, seen, gate))
         return Running(task=task, admission=admission, seen=seen, limits=limits)
+
+    def tell_sent(self, told: Callable[[float], None]) -> None:
+        """Call `told` with `sent_at` when the gate of this try is passed; at once if it has been."""
+        self._told_sent = told
+        if self.sent_at is not None:
+            told(self.sent_at)
 
     async def ended(self, running: Running) -> Outcome:
         """The exchange's end, and what it proves of this attempt. Slot and permit are given back."""
@@ -244,7 +251,8 @@ class Effort:
         self._number = len(self.record.attempts)
         self.sends += 1
         self.sent_at = parts.clock.monotonic()
-        self.passed.set()
+        if self._told_sent is not None:
+            self._told_sent(self.sent_at)
         return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
 
     def _refused_by_gate(self, ended: Exchange) -> NotSent | None:
