@@ -82,7 +82,7 @@ CASES = {
         limits={"write_s": 0.15},
     ),
     "413 early, open": Case(
-        script=[part(1), send(TOO_LARGE), listen], told=("413 0B [complete]",), arrived=0, request={"body": BIG}
+        script=[part(1), send(TOO_LARGE), hold], told=("413 0B [complete]",), arrived=0, request={"body": BIG}
     ),
     "413 early, RST": Case(
         script=[part(1), send(TOO_LARGE), pause(0.1), RST],
