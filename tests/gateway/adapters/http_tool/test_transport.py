@@ -19,7 +19,6 @@ from tests.faults.raw_server import (
     Script,
     drip,
     hold,
-    listen,
     part,
     pause,
     send,
