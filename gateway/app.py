@@ -17,10 +17,10 @@ from gateway.adapters.memory.limits import MemoryBulkheads, MemoryRateLimits, Me
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry, open_telemetry
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.chance import SystemChance
 from gateway.adapters.system.clock import SystemClock
+from gateway.at_rest.sealing import Sealer
 from gateway.fronts.http.ports import Authenticator
 from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline

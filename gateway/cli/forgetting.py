@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from gateway.adapters.sqlite.adoption import StoreRefusedError
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.at_rest.sealing import Sealer
 from gateway.cli.exits import Exit, Failure
 from gateway.settings import Settings
 from gateway.stages.execute.operation.ports import StoreUnavailableError

@@ -59,19 +59,21 @@ class Sweeper:
             except Exception as error:  # noqa: BLE001 - as above
                 self._spool.fault("reconciliation", error)
             finally:
-                await self._parts.store.release(record.key, self._token, next_look_s)
+                await self._parts.store.release(record.origin.tenant, record.key, self._token, next_look_s)
         return len(due)
 
     async def reconcile(self, record: Record) -> Record:
         """Look now, due or not: for a caller or an operator who asks."""
-        if not await self._parts.store.lease_one(record.key, self._token, 60.0):
+        if not await self._parts.store.lease_one(record.origin.tenant, record.key, self._token, 60.0):
             return record
         cared = record
         try:
             cared = await self.care_for(record)
             return cared
         finally:
-            await self._parts.store.release(record.key, self._token, await self._next_look_s(cared))
+            await self._parts.store.release(
+                record.origin.tenant, record.key, self._token, await self._next_look_s(cared)
+            )
 
     async def has_means(self, record: Record) -> bool:
         """Whether the operation's manifest declares any way to find out."""
@@ -127,7 +129,7 @@ class Sweeper:
                 if effort.record.state is State.CLAIMED:
                     await effort.give_up(rows)
             elif isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
-                effort.record = await parts.store.by_key(record.key) or record
+                effort.record = await parts.store.by_key(record.origin.tenant, record.key) or record
         trace.ended(_result(effort.record), operation_id=record.operation_id)
         return effort.record
 

@@ -89,7 +89,7 @@ class Writes:
         """The same for the operation alone, whoever stands on its holds."""
         store, intention = self._parts.store, visit.intention
         former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
-        snapshot = await store.look((intention.identity_key, *former), intention.holds)
+        snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *former), intention.holds)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch)
         return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
@@ -186,7 +186,7 @@ class Writes:
                     answer = seat.result()
                     return _Wait.LOOK if answer is None or answer.ok else answer
                 poll_s = min(2 * poll_s, _LONGEST_POLL_S)
-                current = await self._parts.store.by_key(record.key)
+                current = await self._parts.store.by_key(record.origin.tenant, record.key)
                 if current is None or current.lease_is_dead(self._parts.store.now()):
                     return _Wait.LOOK
                 if current.version != version and current.state not in (State.CLAIMED, State.SENT):

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.sqlite.host import Host, filesystem_type
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import OperationStore
 from tests.clocks import ManualClock
 

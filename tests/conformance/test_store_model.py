@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gateway.adapters.memory.operations import MemoryOperationStore
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.ports import Applied, Change, OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import Record
@@ -84,9 +84,9 @@ class TwoStores(RuleBasedStateMachine):
         """A live call reconciles, or ends that."""
         key = claimed(name, 0.0).key
         if release:
-            self._both(lambda store: store.release(key, token, 5.0))
+            self._both(lambda store: store.release("acme", key, token, 5.0))
         else:
-            memory, sqlite = self._both(lambda store: store.lease_one(key, token, 12.0))
+            memory, sqlite = self._both(lambda store: store.lease_one("acme", key, token, 12.0))
             assert sqlite == memory
 
     @rule(name=st.sampled_from(_NAMES))
@@ -108,7 +108,9 @@ class TwoStores(RuleBasedStateMachine):
         memory, sqlite = self._both(lambda store: store.list_operations(OperationFilter(tenant="acme")))
         assert sqlite == memory
         holds = tuple({hold for record in memory for hold in record.holds})
-        for before, now in (self._both(lambda store: store.look([f"identity-{name}" for name in _NAMES], holds)),):
+        for before, now in (
+            self._both(lambda store: store.look("acme", [f"identity-{name}" for name in _NAMES], holds)),
+        ):
             assert replace(now, holders=()) == replace(before, holders=())
             assert sorted(now.holders, key=_place) == sorted(before.holders, key=_place)
         memory_rows, sqlite_rows = self._both(lambda store: store.list_rows(RowFilter(tenant="acme", limit=1_000)))

@@ -61,6 +61,10 @@ class MemoryOperationStore:
     def epoch(self) -> str:
         return self._epoch
 
+    @property
+    def changed_at(self) -> float | None:
+        return None
+
     def now(self) -> float:
         return self._clock.monotonic()
 
@@ -70,9 +74,9 @@ class MemoryOperationStore:
     def clock_stepped_back(self) -> bool:
         return self._largest_wall - self._clock.wall() > _STEP_S
 
-    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         await self._turn()
-        occurrences = [record for record in self._records.values() if record.identity_key in identity_keys]
+        occurrences = [r for r in self._records.values() if r.identity_key in identity_keys and _is_of(r, tenant)]
         holders = [(hold, record) for hold in holds for record in self._standing_on(hold)]
         return Snapshot(
             now=self.now(),
@@ -109,14 +113,15 @@ class MemoryOperationStore:
         del strict
         self._append(rows)
 
-    async def by_operation_id(self, operation_id: str) -> Record | None:
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
         await self._turn()
-        return next((_copy(r) for r in self._records.values() if r.operation_id == operation_id), None)
+        found = (r for r in self._records.values() if r.operation_id == operation_id and _is_of(r, tenant))
+        return next(map(_copy, found), None)
 
-    async def by_key(self, key: str) -> Record | None:
+    async def by_key(self, tenant: str, key: str) -> Record | None:
         await self._turn()
         found = self._records.get(key)
-        return None if found is None else _copy(found)
+        return None if found is None or not _is_of(found, tenant) else _copy(found)
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
         await self._turn()
@@ -149,18 +154,18 @@ class MemoryOperationStore:
             self._lease(key, token, lease_s)
         return _copies(self._records[key] for _, key in due)
 
-    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         await self._write()
         care = self._care.get(key)
-        if care is None or (care.until > self.now() and care.token != token):
+        if care is None or not _is_of(self._records[key], tenant) or (care.until > self.now() and care.token != token):
             return False
         self._lease(key, token, lease_s)
         return True
 
-    async def release(self, key: str, token: str, next_look_s: float) -> None:
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
         await self._write()
         care = self._care.get(key)
-        if care is None or care.token != token:
+        if care is None or not _is_of(self._records[key], tenant) or care.token != token:
             return
         care.token, care.until = None, 0.0
         if self._records[key].state is State.UNKNOWN:
@@ -255,6 +260,10 @@ class MemoryOperationStore:
     def _lease(self, key: str, token: str, lease_s: float) -> None:
         self._care[key].token = token
         self._care[key].until = self.now() + lease_s
+
+
+def _is_of(record: Record, tenant: str) -> bool:
+    return record.origin.tenant == tenant
 
 
 def _leads_on(before: Record, after: Record) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.stages.execute.operation.record import (
     OWNED,
