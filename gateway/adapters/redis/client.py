@@ -1,0 +1,188 @@
+"""One question, one answer: a script is sent once, on a connection of its own, and answered within 250 ms or not.
+
+Nothing is sent a second time but what the server says it has not run. An answer begins with the word that its
+question came with; one that does not belongs to somebody else, and nothing on that connection is believed any more.
+"""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import (
+    ClusterDownError,
+    MovedError,
+    NoScriptError,
+    ReadOnlyError,
+    RedisClusterException,
+    RedisError,
+)
+from redis.exceptions import ConnectionError as NotConnectedError
+from redis.exceptions import TimeoutError as NoReplyError
+
+from gateway.adapters.redis.clock import ServerClock
+from gateway.adapters.redis.pool import Pool, drop, memory_of
+from gateway.adapters.redis.routes import Route
+from gateway.adapters.redis.scripts import Script, clock_text, names, script
+from gateway.clock import Clock
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+
+TIMEOUT_S: Final = 0.25
+"""For one question, with everything it needs: a free connection, who the master is, which memory it has."""
+WAIT_MS: Final = 150
+"""How long replicas may take to acknowledge, within that."""
+
+Value = str | bytes | int | float
+Meet = Callable[[], Awaitable[None]]
+
+_LED_ASTRAY: Final = (NotConnectedError, NoReplyError, ReadOnlyError, MovedError, ClusterDownError, OSError)
+
+
+class ForeignReplyError(RedisError):
+    """A reply to another question."""
+
+
+class Client:
+    """Asks scripts. Belongs to one event loop.
+
+    Attributes:
+        clock: the server's.
+        accepted: the memories (replication ids) that have been identified; others are met first.
+    """
+
+    def __init__(
+        self, route: Route, clock: Clock, *, timeout_s: float = TIMEOUT_S, clock_head: str | None = None
+    ) -> None:
+        """Make one that asks servers of `route`.
+
+        Args:
+            timeout_s: for one question.
+            clock_head: what tells scripts the time, if not the server's clock.
+        """
+        self.clock = ServerClock(clock)
+        self.accepted: frozenset[str] = frozenset()
+        self._route = route
+        self._mine = clock
+        self._timeout_s = timeout_s
+        self._meet: Meet | None = None
+        self._echoes = itertools.count()
+        head = clock_text() if clock_head is None else clock_head
+        self._scripts: dict[str, Script] = {name: script(name, head) for name in names()}
+
+    def introduce(self, meet: Meet) -> None:
+        """`meet` is called for a connection whose memory is not accepted, and must accept it or raise."""
+        self._meet = meet
+
+    async def ask(self, name: str, key: str, *values: Value, replicas: int = 0, met: bool = True) -> list[Any]:
+        """Run a script; its answer without the echo: the time first.
+
+        Args:
+            key: KEYS[1].
+            values: from ARGV[2] on.
+            replicas: how many must have it before this returns.
+            met: only on a memory that is accepted.
+
+        Raises:
+            StoreUnavailableError: no answer. What was to be written may have been.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._ask(self._scripts[name], key, values, replicas, met=met)
+        except (RedisError, RedisClusterException, OSError, ValueError) as error:
+            raise self._unavailable(error) from error
+
+    async def memories(self) -> frozenset[str]:
+        """Which memories the masters have now. Raises what the library does."""
+        return frozenset([await self._memory(pool) for pool in await self._route.masters()])
+
+    async def policies(self) -> frozenset[str]:
+        """What the masters do when they are full.
+
+        Raises:
+            StoreUnavailableError: one does not say.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return frozenset([await self._policy(pool) for pool in await self._route.masters()])
+        except (RedisError, OSError) as error:
+            raise self._unavailable(error) from error
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._route.close()
+
+    async def _ask(self, asked: Script, key: str, values: tuple[Value, ...], replicas: int, *, met: bool) -> list[Any]:
+        moved = False
+        while True:
+            pool = await self._route.pool_of(key)
+            connection = await pool.take()
+            try:
+                known = not met or memory_of(connection) in self.accepted
+                if known:
+                    return await self._exchange(connection, asked, key, values, replicas)
+            except MovedError:
+                self._route.forget()
+                if moved:
+                    raise
+                moved = True
+                continue
+            except BaseException:
+                drop(connection)
+                raise
+            finally:
+                pool.give(connection)
+            if self._meet is None:
+                raise NotConnectedError("nobody knows this memory")
+            await self._meet()
+
+    async def _exchange(
+        self, connection: AbstractConnection, asked: Script, key: str, values: tuple[Value, ...], replicas: int
+    ) -> list[Any]:
+        echo = b"%d" % next(self._echoes)
+        asked_at = self._mine.monotonic()
+        try:
+            reply = await _run(connection, ("EVALSHA", asked.digest, 1, key, echo, *values))
+        except NoScriptError:
+            asked_at = self._mine.monotonic()
+            reply = await _run(connection, ("EVAL", asked.text, 1, key, echo, *values))
+        if not isinstance(reply, list) or len(reply) < 2 or reply[0] != echo:
+            raise ForeignReplyError("the reply belongs to another question")
+        self.clock.heard(float(reply[1]), asked_at=asked_at)
+        if replicas:
+            have = await _run(connection, ("WAIT", replicas, WAIT_MS))
+            if not isinstance(have, int) or have < replicas:
+                raise StoreUnavailableError(f"{have} of {replicas} replicas have the change")
+        return reply[1:]
+
+    def _unavailable(self, error: Exception) -> StoreUnavailableError:
+        if isinstance(error, _LED_ASTRAY):
+            self._route.forget()
+        name = type(error).__name__
+        if isinstance(error, TimeoutError):
+            return StoreUnavailableError(f"no answer within {self._timeout_s:g} s")
+        return StoreUnavailableError(f"{name}: {error}" if str(error) else name)
+
+    async def _memory(self, pool: Pool) -> str:
+        connection = await pool.take()
+        try:
+            return memory_of(connection)
+        finally:
+            pool.give(connection)
+
+    async def _policy(self, pool: Pool) -> str:
+        connection = await pool.take()
+        try:
+            text = await _run(connection, ("INFO", "memory"))
+        except BaseException:
+            drop(connection)
+            raise
+        finally:
+            pool.give(connection)
+        told = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
+        return str(told.get(b"maxmemory_policy", b"unknown").decode())
+
+
+async def _run(connection: AbstractConnection, command: tuple[Value, ...]) -> Any:
+    await connection.send_command(*command, check_health=False)
+    return await connection.read_response()
