@@ -48,6 +48,7 @@ class Client:
 
     Attributes:
         clock: the server's.
+        timeout_s: for one question.
         accepted: the memories (replication ids) that have been identified; others are met first.
     """
 
@@ -64,8 +65,9 @@ class Client:
         self.accepted: frozenset[str] = frozenset()
         self._route = route
         self._mine = clock
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._meet: Meet | None = None
+        self._stops: list[Callable[[], object]] = []
         self._echoes = itertools.count()
         head = clock_text() if clock_head is None else clock_head
         self._scripts: dict[str, Script] = {name: script(name, head) for name in names()}
@@ -87,7 +89,7 @@ class Client:
             StoreUnavailableError: no answer. What was to be written may have been.
         """
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 return await self._ask(self._scripts[name], key, values, replicas, met=met)
         except (RedisError, RedisClusterException, OSError, ValueError) as error:
             raise self._unavailable(error) from error
@@ -103,13 +105,19 @@ class Client:
             StoreUnavailableError: one does not say.
         """
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 return frozenset([await self._policy(pool) for pool in await self._route.masters()])
         except (RedisError, OSError) as error:
             raise self._unavailable(error) from error
 
+    def on_close(self, stop: Callable[[], object]) -> None:
+        """`stop` is called when the client closes."""
+        self._stops.append(stop)
+
     def close(self) -> None:
-        """Close every connection."""
+        """Stop whoever asks by itself, and close every connection."""
+        for stop in self._stops:
+            stop()
         self._route.close()
 
     async def _ask(self, asked: Script, key: str, values: tuple[Value, ...], replicas: int, *, met: bool) -> list[Any]:
@@ -160,7 +168,7 @@ class Client:
             self._route.forget()
         name = type(error).__name__
         if isinstance(error, TimeoutError):
-            return StoreUnavailableError(f"no answer within {self._timeout_s:g} s")
+            return StoreUnavailableError(f"no answer within {self.timeout_s:g} s")
         return StoreUnavailableError(f"{name}: {error}" if str(error) else name)
 
     async def _memory(self, pool: Pool) -> str:

@@ -96,8 +96,14 @@ class Memory:
             StoreUnavailableError: no answer.
             SealError: what is there was sealed with a key that is missing or another one.
         """
-        async with self._enrolling:
-            return self._tenants.get(name) or await self._enrol(name)
+        known = self._tenants.get(name)
+        if known is not None:
+            return known
+        try:
+            async with asyncio.timeout(self._client.timeout_s), self._enrolling:
+                return self._tenants.get(name) or await self._enrol(name)
+        except TimeoutError:
+            raise StoreUnavailableError(f"no answer within {self._client.timeout_s:g} s") from None
 
     async def _enrol(self, name: str) -> Tenant:
         # Before anything of it is kept: whoever cares for all tenants must find it.

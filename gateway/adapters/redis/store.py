@@ -73,6 +73,11 @@ class RedisOperationStore:
         return f"<RedisOperationStore {self._memory!r}, {len(self._rows)} rows waiting>"
 
     @property
+    def client(self) -> Client:
+        """What it asks with; what else is on the same servers asks with it, too."""
+        return self._client
+
+    @property
     def epoch(self) -> str:
         return self._memory.epoch
 
