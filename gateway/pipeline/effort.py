@@ -4,7 +4,7 @@ Nothing here knows whether a caller waits. An effort runs in a task that nobody 
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from gateway.contract.codes import ErrorCode
@@ -20,10 +20,11 @@ from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.stored_request import pack, unpack
 from gateway.stages.execute.operation import machine, replay
+from gateway.stages.execute.operation.amnesia import with_attempt
 from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.execute.operation.machine import FencedError, Ownership, Sending, Settlement
 from gateway.stages.execute.operation.ports import StoreUnavailableError
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import Attempt, Record, State
 from gateway.stages.execute.operation.sighting import Identifier
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import AttemptKind, AttemptTrace, CallTrace, ReconcileTrace
@@ -71,7 +72,7 @@ class Effort:
         """What `settled_by` says of a record that this effort settles."""
         self.sends = 0
         self.tries = 0
-        self._number = 0
+        self._attempt: Attempt | None = None
         self.sent_at: float | None = None
         """On Clock.monotonic: when the gate of the last try was passed; None when it was not."""
         self.passed = asyncio.Event()
@@ -127,9 +128,9 @@ class Effort:
             result: what the record keeps as its answer, when this settles it.
             code: the envelope's error code that goes with it.
         """
-        if self.sent_at is None:
+        attempt = self._attempt
+        if self.sent_at is None or attempt is None:
             return self.record
-        number = self._number
         status = None if isinstance(outcome, NotSent) else outcome.status
         settlement = Settlement(
             by=self.by,
@@ -142,13 +143,16 @@ class Effort:
         terms = replay_terms(self._parts, self.tool, live=True)
 
         def move(record: Record, now: float) -> Record:
+            told, number = with_attempt(record, attempt)
             for_all = (
                 isinstance(outcome, Refused)
                 and not outcome.retryable
                 and terms is not None
-                and replay.is_authoritative(record, number, outcome.status, terms, marked=outcome.replayed, now=now)
+                and replay.is_authoritative(told, number, outcome.status, terms, marked=outcome.replayed, now=now)
             )
-            return machine.learn(record, number, evidence, settlement, now=now, authoritative=for_all)
+            learned = machine.learn(told, number, evidence, settlement, now=now, authoritative=for_all)
+            lost = learned is told and told is not record
+            return replace(told, version=record.version + 1) if lost else learned
 
         self.record = await self._keeper.move(self.record, move, rows)
         return self.record
@@ -158,7 +162,18 @@ class Effort:
         ownership = self._ownership
         if ownership is None or self.record.state is not State.CLAIMED:
             return self.record
-        self.record = await self._keeper.move(self.record, lambda r, now: machine.give_up(r, ownership, now=now), rows)
+        known = len(self.record.attempts)
+
+        def move(record: Record, now: float) -> Record:
+            if record.state is State.SENT and len(record.attempts) == known + 1 and machine.own(record) == ownership:
+                # The mark was made and its answer lost, or not enough replicas have it: the gate let nothing out.
+                unsent = Settlement(by=self.by, wall=self._parts.store.wall(), code=ErrorCode.STORE_UNAVAILABLE.value)
+                record = machine.learn(record, known + 1, Evidence.NOT_SENT, unsent, now=now)
+                if record.state is not State.CLAIMED:
+                    return record
+            return machine.give_up(record, ownership, now=now)
+
+        self.record = await self._keeper.move(self.record, move, rows)
         return self.record
 
     async def answer_caller(self, rows: Rows) -> Record:
@@ -218,7 +233,7 @@ class Effort:
 
         self.record = await self._keeper.move(self.record, move, leased=True)
         self._ownership = machine.own(self.record)
-        self._number = len(self.record.attempts)
+        self._attempt = self.record.attempts[-1]
         self.sends += 1
         self.sent_at = parts.clock.monotonic()
         self.passed.set()

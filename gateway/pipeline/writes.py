@@ -7,6 +7,7 @@ from typing import assert_never
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
+from gateway.manifest.tool import Tool
 from gateway.pipeline.claiming import Claims
 from gateway.pipeline.keeping import HeldError, Keeper
 from gateway.pipeline.parts import Parts
@@ -16,6 +17,7 @@ from gateway.pipeline.telling import suggestion
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
+from gateway.stages.execute.operation.amnesia import unsure_for_s
 from gateway.stages.execute.operation.intention import differing, former_keys, today
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import (
@@ -74,7 +76,7 @@ class Writes:
         while True:
             meeting = await self.meet(visit)
             try:
-                answer = _stale(meeting, visit) or await self._act(meeting, visit)
+                answer = _stale(meeting, visit) or self._unsure(meeting, visit) or await self._act(meeting, visit)
             except HeldError as held:
                 answer = await self._held(held.holder, visit)
             if answer is not None:
@@ -90,9 +92,27 @@ class Writes:
         store, intention = self._parts.store, visit.intention
         former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
         snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *former), intention.holds)
+        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
-        newcomer = intention.newcomer(visit.call, epoch=store.epoch)
+        newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
         return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+
+    def _unsure_for_s(self, visit: Visit, now: float) -> float:
+        """How long a write of this tool may still be under way that the store has forgotten."""
+        tool = visit.intention.tool
+        if not tool.is_plain_write:
+            return 0.0
+        longest_s = tool.timeouts.total_s + tool.timeouts.grace_s + self._parts.bounds.lease_s
+        return unsure_for_s(self._parts.store.changed_at, now=now, longest_s=longest_s)
+
+    def _unsure(self, meeting: Meeting, visit: Visit) -> Step:
+        """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""
+        wait_s = self._unsure_for_s(visit, self._parts.store.now())
+        asks_first = isinstance(meeting, Forgotten) and _looks(visit.intention.tool)
+        if wait_s <= 0 or asks_first or not isinstance(meeting, Begin | BeginAgain | TakeOver | Forgotten):
+            return None
+        visit.telling.idempotency = IdempotencyResult.STORE_ERROR
+        return visit.telling.refuse(ErrorCode.STORE_UNAVAILABLE, retry_after_s=wait_s)
 
     async def _act(self, meeting: Meeting, visit: Visit) -> Step:
         match meeting:
@@ -239,6 +259,11 @@ class Writes:
         result = ReconcileResult.DONE if sight.matches else ReconcileResult.STILL_UNKNOWN
         trace.ended(result, operation_id=record.operation_id)
         return bool(sight.matches)
+
+
+def _looks(tool: Tool) -> bool:
+    """Whether a look-up can show what a write of the tool has done."""
+    return tool.reconcile.lookup is not None
 
 
 def _stale(meeting: Meeting, visit: Visit) -> Step:
