@@ -89,6 +89,16 @@ def own(kind: str = "valkey", *arguments: str) -> Iterator[Server]:
         server.close()
 
 
+@contextlib.contextmanager
+def restarted(kind: str, dead: Server) -> Iterator[Server]:
+    """The same server again, with what it had kept on the disk."""
+    server = start(kind, dead.port, "--appendonly", "yes", "--appendfsync", "always", folder=dead.folder)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
 def start(kind: str, port: int, *arguments: str, folder: Path | None = None) -> Server:
     """Start a server and wait until it answers. Without a folder it keeps nothing on the disk."""
     program = binary(kind)

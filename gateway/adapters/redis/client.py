@@ -1,7 +1,7 @@
 """One question, one answer: a script is sent once, on a connection of its own, and answered within 250 ms or not.
 
-Nothing is sent a second time but what the server says it has not run. An answer begins with the word that its
-question came with; one that does not belongs to somebody else, and nothing on that connection is believed any more.
+Where the connection breaks it is asked once more, in what is left of the time. An answer begins with the word that
+its question came with; one that does not belongs to somebody else, and nothing on that connection is believed any more.
 """
 
 import asyncio
@@ -32,6 +32,9 @@ TIMEOUT_S: Final = 0.25
 """For one question, with everything it needs: a free connection, who the master is, which memory it has."""
 WAIT_MS: Final = 150
 """How long replicas may take to acknowledge, within that."""
+
+ONCE: Final = frozenset({"take"})
+"""Scripts of which a second run would count."""
 
 Value = str | bytes | int | float
 Meet = Callable[[], Awaitable[None]]
@@ -121,25 +124,26 @@ class Client:
         self._route.close()
 
     async def _ask(self, asked: Script, key: str, values: tuple[Value, ...], replicas: int, *, met: bool) -> list[Any]:
-        moved = False
+        again = asked.name not in ONCE
         while True:
-            pool = await self._route.pool_of(key)
-            connection = await pool.take()
             try:
-                known = not met or memory_of(connection) in self.accepted
-                if known:
-                    return await self._exchange(connection, asked, key, values, replicas)
-            except MovedError:
-                self._route.forget()
-                if moved:
+                pool = await self._route.pool_of(key)
+                connection = await pool.take()
+                try:
+                    if not met or memory_of(connection) in self.accepted:
+                        return await self._exchange(connection, asked, key, values, replicas)
+                except BaseException:
+                    drop(connection)
                     raise
-                moved = True
+                finally:
+                    pool.give(connection)
+            except (NotConnectedError, ReadOnlyError, MovedError, ConnectionError):
+                # It may have run; scripts are made so that this is no harm. The route may lead elsewhere by now.
+                self._route.forget()
+                if not again:
+                    raise
+                again = False
                 continue
-            except BaseException:
-                drop(connection)
-                raise
-            finally:
-                pool.give(connection)
             if self._meet is None:
                 raise NotConnectedError("nobody knows this memory")
             await self._meet()

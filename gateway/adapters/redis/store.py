@@ -232,9 +232,10 @@ class RedisOperationStore:
         self._closed = True
         try:
             await self._rows.flush()
-        finally:
-            self._rows.stop()
-            self._client.close()
+        except StoreUnavailableError as error:
+            _log.error("%d execution rows are lost: %s", len(self._rows), error)
+        self._rows.stop()
+        self._client.close()
 
     def _open(self) -> None:
         if self._closed:
