@@ -1,5 +1,6 @@
 """Real servers for tests: Valkey from PyPI and, where it is installed, Debian's Redis. They die with this process."""
 
+import atexit
 import contextlib
 import ctypes
 import shutil
@@ -76,7 +77,9 @@ def need(kind: str) -> None:
 @cache
 def shared(kind: str) -> Server:
     """One server a process for everything that leaves it as it found it, but for its data."""
-    return start(kind, free_port())
+    server = start(kind, free_port())
+    atexit.register(server.close)
+    return server
 
 
 @contextlib.contextmanager

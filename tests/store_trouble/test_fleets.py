@@ -19,11 +19,11 @@ async def test_a_failover_is_followed_and_noticed(rig: MakeRig, kind: str) -> No
     """The new master is found and has the records; the epoch is another, and plain writes wait."""
     with watched(kind) as fleet:
         gateway = await rig(keyed(), plain({"name": "other", "identity.operation": "other"}), store=opener(fleet.url))
-        first = await gateway.call("A")
+        first = await served(gateway)
         assert first.ok
         await asyncio.to_thread(fleet.fail_over)
-        again = await served(gateway, "A")
-        fresh = await gateway.call("B")
+        again = await served(gateway)
+        fresh = await served(gateway, "B")
         waits = await gateway.call("C", tool="other")
 
         assert (again.meta.replayed, again.data) == (True, first.data)
@@ -42,8 +42,8 @@ async def test_a_cluster_keeps_tenants_apart(rig: MakeRig, kind: str) -> None:
         tenants = [f"tenant-{n}" for n in range(4)]
         for tenant in tenants:
             caller = Caller(subject="agent", tenant=tenant, permissions=ALL)
-            first = await gateway.call(caller=caller)
-            again = await gateway.call(caller=caller)
+            first = await served(gateway, caller=caller)
+            again = await served(gateway, caller=caller)
             assert first.ok
             assert (again.meta.replayed, again.data) == (True, first.data)
 

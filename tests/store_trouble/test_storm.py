@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.stages.execute.operation.ports import Change
+from gateway.stages.execute.operation.ports import Change, StoreUnavailableError
 from tests.conformance.moves import claimed, origin
 from tests.redis_servers import Server
 from tests.store_trouble.proxy import proxy_to
@@ -29,10 +29,15 @@ async def test_nobody_hears_anothers_answer(server: Server) -> None:
                 await store.commit(Change(after=replace(record, holds=())))
         proxy.weather.delay_s = 0.001
         heard = 0
+        refusals: list[str] = []
 
         async def read(tenant: str, n: int) -> None:
             nonlocal heard
-            found = await store.by_key(tenant, f"key-{tenant}-{n}-1")
+            try:
+                found = await store.by_key(tenant, f"key-{tenant}-{n}-1")
+            except StoreUnavailableError as error:
+                refusals.append(str(error))
+                return
             assert found is not None
             assert (found.origin.tenant, found.key) == (tenant, f"key-{tenant}-{n}-1")
             heard += 1
@@ -50,7 +55,8 @@ async def test_nobody_hears_anothers_answer(server: Server) -> None:
 
         await asyncio.gather(*(reader(_READS // 20) for _ in range(20)))
 
-        assert heard > _READS // 2
-        assert heard < _READS
+        # Too busy is an answer; somebody else's, even one that was noticed, is none.
+        assert [refusal for refusal in refusals if "belongs" in refusal or "asked for" in refusal] == []
+        assert _READS // 2 < heard < _READS
         assert {pool.taken for pool in await store.client._route.masters()} == {0}
         await store.close()

@@ -11,7 +11,7 @@ from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
 from tests.redis_servers import Server
 from tests.store_trouble.conftest import MakeRig
 from tests.store_trouble.proxy import proxy_to
-from tests.store_trouble.stores import opener
+from tests.store_trouble.stores import opener, served, until
 
 
 async def refusals(gateway: Rig, times: int = 3) -> float:
@@ -33,25 +33,25 @@ async def refusals(gateway: Rig, times: int = 3) -> float:
 async def test_down_before_is_a_quick_refusal(rig: MakeRig, server: Server) -> None:
     """Nothing listens any more: a write is refused in under 0.3 s and nothing is sent; a read goes ahead."""
     gateway = await rig(plain(), store=opener(server.url))
-    assert (await gateway.call(tool="get_status")).ok
+    assert (await served(gateway, tool="get_status")).ok
     server.kill()
 
     assert await refusals(gateway) < 0.3
-    assert (await gateway.call(tool="get_status")).ok
+    assert (await served(gateway, tool="get_status")).ok
 
 
 async def test_a_store_that_does_not_answer_is_down(rig: MakeRig, server: Server) -> None:
     """Its sockets are open and nothing comes back: refused in under 0.3 s, and a read goes ahead."""
     gateway = await rig(plain(), store=opener(server.url))
-    assert (await gateway.call(tool="get_status")).ok
+    assert (await served(gateway, tool="get_status")).ok
     server.pause()
 
     try:
         assert await refusals(gateway) < 0.3
-        assert (await gateway.call(tool="get_status")).ok
+        assert (await served(gateway, tool="get_status")).ok
     finally:
         server.resume()
-    assert (await gateway.call()).ok
+    assert (await served(gateway)).ok
 
 
 async def test_never_there_is_down(rig: MakeRig) -> None:
@@ -78,8 +78,8 @@ async def test_lost_during_tells_the_truth_and_records_it_later(rig: MakeRig, ki
 
     assert (told.ok, told.meta.recorded) == (True, False)
     with redis_servers.restarted(kind, server):
-        record = await gateway.until(State.DONE)
-        again = await gateway.call()
+        record = await until(gateway, State.DONE)
+        again = await served(gateway)
         assert record.operation_id == told.meta.operation_id
         assert (again.ok, again.data, again.meta.replayed) == (True, told.data, True)
         assert len(gateway.provider.acts) == 1
@@ -96,8 +96,8 @@ async def test_what_the_store_forgets_while_it_happens_its_owner_puts_back(rig: 
     server.client.flushall()
     go.set()
     told = await call
-    record = await gateway.until(State.DONE)
-    again = await gateway.call()
+    record = await until(gateway, State.DONE)
+    again = await served(gateway)
 
     assert told.ok
     assert record.operation_id == told.meta.operation_id
@@ -108,7 +108,7 @@ async def test_what_the_store_forgets_while_it_happens_its_owner_puts_back(rig: 
 async def test_after_a_loss_a_plain_write_waits(rig: MakeRig, server: Server) -> None:
     """It cannot be told from a forgotten one that is under way: refused until none can be. The epoch is another."""
     gateway = await rig(plain(), store=opener(server.url), settings={"lease_s": "200ms"})
-    before = (await gateway.call("A")).meta.store_epoch
+    before = (await served(gateway)).meta.store_epoch
     server.client.flushall()
 
     codes = [envelope.error and envelope.error.code for envelope in [await gateway.call(o) for o in ("B", "C")]]
@@ -125,9 +125,9 @@ async def test_after_a_loss_a_plain_write_waits(rig: MakeRig, server: Server) ->
 async def test_after_a_loss_a_keyed_write_goes_on(rig: MakeRig, server: Server) -> None:
     """What was forgotten and what comes now are one effect for its provider. Only the discovery itself is refused."""
     gateway = await rig(keyed(), store=opener(server.url))
-    first = await gateway.call()
+    first = await served(gateway)
     server.client.flushall()
-    discovery, again = await gateway.call(), await gateway.call()
+    discovery, again = await gateway.call(), await served(gateway)
 
     assert discovery.error is not None
     assert discovery.error.code is ErrorCode.STORE_UNAVAILABLE
@@ -138,11 +138,11 @@ async def test_after_a_loss_a_keyed_write_goes_on(rig: MakeRig, server: Server) 
 async def test_after_a_loss_a_look_up_is_asked_first(rig: MakeRig, server: Server) -> None:
     """A tool that can look does so before it sends, and finds what the store has forgotten."""
     gateway = await rig(looked_up(), store=opener(server.url))
-    first = await gateway.call()
+    first = await served(gateway)
     server.client.flushall()
     await gateway.call()
     asked = len(gateway.provider.asked)
-    again = await gateway.call()
+    again = await served(gateway)
 
     assert (again.ok, again.data) == (True, first.data)
     assert len(gateway.provider.asked) > asked
@@ -153,7 +153,7 @@ async def test_a_slow_store_does_not_outlast_the_deadline(rig: MakeRig, server: 
     """Each step takes 250 ms at most and then it is refused; nothing is sent."""
     async with proxy_to(server.port) as proxy:
         gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}"))
-        assert (await gateway.call("A")).ok
+        assert (await served(gateway)).ok
         proxy.weather.delay_s = 2.0
         began = time.monotonic()
         envelope = await gateway.call("B", deadline_ms=800)
@@ -169,11 +169,11 @@ async def test_the_lost_reply_to_a_sent_mark_sends_nothing(rig: MakeRig, server:
     """The store has marked it and nobody heard: the gate lets nothing out, the mark is undone, the next call acts."""
     async with proxy_to(server.port) as proxy:
         gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}"))
-        assert (await gateway.call("A")).ok
+        assert (await served(gateway)).ok
         proxy.weather.swallow, proxy.weather.count = b"\r\nsent\r\n", 1
         lost = await gateway.call("B")
-        await gateway.until(State.FREE, order="B")
-        after = await gateway.call("B")
+        await until(gateway, State.FREE, order="B")
+        after = await served(gateway, "B")
 
         assert proxy.weather.count == 0
         assert lost.error is not None
@@ -188,7 +188,7 @@ async def test_the_lost_reply_to_a_result_is_no_second_one(rig: MakeRig, server:
         gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}"))
         proxy.weather.swallow, proxy.weather.count = b"\r\ndone\r\n", 1
         told = await gateway.call()
-        again = await gateway.call()
+        again = await served(gateway)
 
         assert proxy.weather.count == 0
         assert (told.ok, told.meta.recorded) == (True, False)

@@ -10,7 +10,7 @@ from tests import redis_servers
 from tests.gateway.pipeline.rig import plain
 from tests.redis_servers import Server
 from tests.store_trouble.conftest import MakeRig
-from tests.store_trouble.stores import opener, served
+from tests.store_trouble.stores import opener, served, until
 
 
 @pytest.fixture
@@ -26,18 +26,18 @@ async def test_a_mark_that_a_replica_has_lets_the_write_out(rig: MakeRig, server
     """With the replica there, a write goes on as without."""
     gateway = await rig(plain(), store=opener(server.url, store_wait=1))
 
-    assert (await gateway.call()).ok
+    assert (await served(gateway)).ok
     assert replica.client.dbsize() == server.client.dbsize()
 
 
 async def test_a_mark_that_no_replica_has_lets_nothing_out(rig: MakeRig, server: Server, replica: Server) -> None:
     """The replica hears nothing: refused before sending, and the mark is taken back; without the setting it is sent."""
     gateway = await rig(plain(), store=opener(server.url, store_wait=1))
-    assert (await gateway.call("A")).ok
+    assert (await served(gateway)).ok
     replica.pause()
     try:
         refused = await gateway.call("B")
-        record = await gateway.until(State.FREE, order="B")
+        record = await until(gateway, State.FREE, order="B")
 
         assert refused.error is not None
         assert (refused.error.code, refused.error.outcome) == (

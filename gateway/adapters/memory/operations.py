@@ -41,6 +41,7 @@ class MemoryOperationStore:
     """An `OperationStore` that forgets everything with its process. Belongs to one event loop."""
 
     durable: Final = False
+    changed_at: Final = None
 
     def __init__(self, clock: Clock, *, rows_retention_s: float | None = None) -> None:
         """`rows_retention_s`: `forget` deletes execution rows older than this; None keeps them."""
@@ -60,10 +61,6 @@ class MemoryOperationStore:
     @property
     def epoch(self) -> str:
         return self._epoch
-
-    @property
-    def changed_at(self) -> float | None:
-        return None
 
     def now(self) -> float:
         return self._clock.monotonic()

@@ -2,15 +2,13 @@
 
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 from typing import Any, Final
-
-import orjson
 
 from gateway.adapters.redis import changes, records
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.lists import Lists
 from gateway.adapters.redis.memory import Memory, Reply, shared_key
+from gateway.adapters.redis.pins import Pins
 from gateway.adapters.redis.rows import RowBuffer
 from gateway.adapters.redis.wall import WallClock
 from gateway.at_rest import codec
@@ -65,8 +63,7 @@ class RedisOperationStore:
         self._wall = WallClock(clock)
         self._lists = Lists(self._memory, self._sealer)
         self._rows = RowBuffer(self._append)
-        self._pins: dict[str, PinnedManifest] = {}
-        self._pinned_in = ""
+        self._pins = Pins(client, self._memory)
         self._closed = False
 
     def __repr__(self) -> str:
@@ -111,10 +108,11 @@ class RedisOperationStore:
             if name is not None:
                 await self._append(name, change.rows)
             return Applied()
-        if change.before is None and self._pins and self._pinned_in != self._memory.epoch:
-            # Another memory: no record may name a manifest that is not pinned there.
-            await self._pinned(())
-        prepared = changes.prepare(change, after, await self._memory.tenant(name), self._sealer)
+        tenant = await self._memory.tenant(name)
+        if change.before is None:
+            # In another memory no record may name a manifest that is not pinned there.
+            await self._pins.put_back(wall=self.wall())
+        prepared = changes.prepare(change, after, tenant, self._sealer)
         replicas = self._replicas if prepared.sends else 0
         reply = await self._ask(name, "commit", *prepared.arguments, replicas=replicas)
         match reply.status:
@@ -203,10 +201,12 @@ class RedisOperationStore:
         return forgotten
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
-        await self._pinned(manifests)
+        self._open()
+        await self._pins.keep(manifests, wall=self.wall())
 
     async def pinned(self) -> tuple[PinnedManifest, ...]:
-        return await self._pinned(())
+        self._open()
+        return await self._pins.keep((), wall=self.wall())
 
     async def tools_kept(self) -> tuple[str, ...]:
         kept = [await self._ask(tenant, "count") for tenant in await self._memory.names()]
@@ -251,19 +251,6 @@ class RedisOperationStore:
         reply = await self._memory.ask(tenant, "rows", len(rows), *records.row_values(rows), wall=self.wall())
         self._wall.learn(reply.wall)
 
-    async def _pinned(self, more: Sequence[PinnedManifest]) -> tuple[PinnedManifest, ...]:
-        """Pin, and tell what is pinned. What this process has seen is pinned again: it may have been lost."""
-        self._open()
-        self._pins.update({manifest.digest: manifest for manifest in more})
-        texts = (part for pin in self._pins.values() for part in (pin.digest, _pin_text(pin, self.wall())))
-        _, told = await self._client.ask("pin", shared_key("manifests"), *texts)
-        found = sorted((orjson.loads(text) for text in told), key=lambda it: (it.pop("pinned_wall"), it["digest"]))
-        for it in found:
-            it["canonical"] = it["canonical"].encode()
-        self._pins = {it["digest"]: PinnedManifest(**it) for it in found}
-        self._pinned_in = self._memory.epoch
-        return tuple(self._pins.values())
-
     def _record(self, fields: Any, tenant: str, *, key: str | None = None) -> Record | None:
         record = records.decode(fields, tenant, self._sealer)
         return record if record is None or key is None else records.own(record, record.key == key)
@@ -295,7 +282,3 @@ class RedisOperationStore:
 
 def _count(reply: Reply) -> int:
     return int(reply.values[0])
-
-
-def _pin_text(pin: PinnedManifest, wall: float) -> bytes:
-    return orjson.dumps({**asdict(pin), "canonical": pin.canonical.decode(), "pinned_wall": wall})

@@ -41,6 +41,7 @@ class SqliteOperationStore:
     """An `OperationStore`. Open it with `open`; everything else belongs to one event loop."""
 
     durable: Final = True
+    changed_at: Final = None
 
     def __init__(
         self, file: OpenFile, host: Host, sealer: Sealer, *, wait_s: float, rows_retention_s: float | None
@@ -90,10 +91,6 @@ class SqliteOperationStore:
     @property
     def epoch(self) -> str:
         return self._file.epoch
-
-    @property
-    def changed_at(self) -> float | None:
-        return None
 
     @property
     def commits(self) -> int:
