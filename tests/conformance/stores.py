@@ -73,8 +73,8 @@ class SqliteHarness:
 
     async def close(self) -> None:
         """Close every view."""
-        for store in self._opened:
-            await store.close()
+        while self._opened:
+            await self._opened.pop().close()
 
 
 class TimedClient(Client):
@@ -116,8 +116,8 @@ class RedisHarness:
 
     async def close(self) -> None:
         """Close every view."""
-        for store in self._opened:
-            await store.close()
+        while self._opened:
+            await self._opened.pop().close()
 
 
 def host(clock: ManualClock, **changes: str | None) -> Host:
