@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+import hiredis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import (
     ClusterDownError,
@@ -195,6 +196,7 @@ class Client:
         return str(told.get(b"maxmemory_policy", b"unknown").decode())
 
 
-async def _run(connection: AbstractConnection, command: tuple[Value, ...]) -> Any:
-    await connection.send_command(*command, check_health=False)
+async def _run(connection: AbstractConnection, command: tuple[Any, ...]) -> Any:
+    # In C: a change has thirty parts and more.
+    await connection.send_packed_command(hiredis.pack_command(command), check_health=False)
     return await connection.read_response()

@@ -62,14 +62,9 @@ class Pool:
         self._taken += 1
         connection = self._idle.pop() if self._idle else self._new()
         try:
-            await connection.connect()
-            try:
-                stale = await connection.can_read()
-            except (OSError, NotConnectedError):
-                stale = True
-            if stale:
-                # Closed by the server meanwhile, or with a reply that nobody waited for.
+            if connection.is_connected and await _is_stale(connection):
                 await connection.disconnect(nowait=True)
+            if not connection.is_connected:
                 await connection.connect()
         except BaseException:
             drop(connection)
@@ -107,6 +102,14 @@ class Pool:
         }
         kind = SSLConnection if self._login.tls else Connection
         return kind(host=self.node[0], port=self.node[1], **told)
+
+
+async def _is_stale(connection: AbstractConnection) -> bool:
+    """Closed by the server meanwhile, or with a reply in it that nobody waited for."""
+    try:
+        return await connection.can_read()
+    except (OSError, NotConnectedError):
+        return True
 
 
 async def greet(connection: AbstractConnection) -> None:
