@@ -4,7 +4,6 @@ Where the connection breaks it is asked once more, in what is left of the time. 
 its question came with; one that does not belongs to somebody else, and nothing on that connection is believed any more.
 """
 
-import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -23,6 +22,7 @@ from redis.exceptions import ConnectionError as NotConnectedError
 from redis.exceptions import TimeoutError as NoReplyError
 
 from gateway.adapters.redis.clock import ServerClock
+from gateway.adapters.redis.limit import Limit
 from gateway.adapters.redis.pool import Pool, drop, memory_of
 from gateway.adapters.redis.routes import Route
 from gateway.adapters.redis.scripts import Script, clock_text, names, script
@@ -93,7 +93,7 @@ class Client:
             StoreUnavailableError: no answer. What was to be written may have been.
         """
         try:
-            async with asyncio.timeout(self.timeout_s):
+            async with Limit(self.timeout_s):
                 return await self._ask(self._scripts[name], key, values, replicas, met=met)
         except (RedisError, RedisClusterException, OSError, ValueError) as error:
             raise self._unavailable(error) from error
@@ -109,7 +109,7 @@ class Client:
             StoreUnavailableError: one does not say.
         """
         try:
-            async with asyncio.timeout(self.timeout_s):
+            async with Limit(self.timeout_s):
                 return frozenset([await self._policy(pool) for pool in await self._route.masters()])
         except (RedisError, OSError) as error:
             raise self._unavailable(error) from error

@@ -63,7 +63,7 @@ class Memory:
         self._servers = ""
         self._lost = False
         self._meeting = asyncio.Lock()
-        self._enrolling = asyncio.Lock()
+        self._enrolling: dict[str, asyncio.Task[Tenant]] = {}
         self._tenants: dict[str, Tenant] = {}
         self._names: set[str] = set()
         client.introduce(self._meet)
@@ -99,11 +99,18 @@ class Memory:
         known = self._tenants.get(name)
         if known is not None:
             return known
-        try:
-            async with asyncio.timeout(self._client.timeout_s), self._enrolling:
-                return self._tenants.get(name) or await self._enrol(name)
-        except TimeoutError:
-            raise StoreUnavailableError(f"no answer within {self._client.timeout_s:g} s") from None
+        task = self._enrolling.get(name)
+        if task is None:
+            task = self._enrolling[name] = asyncio.create_task(self._enrol(name))
+            task.add_done_callback(self._enrolled)
+        # One asks for all; whoever leaves meanwhile takes nothing from the others.
+        return await asyncio.shield(task)
+
+    def _enrolled(self, task: "asyncio.Task[Tenant]") -> None:
+        self._enrolling = {name: other for name, other in self._enrolling.items() if other is not task}
+        if not task.cancelled():
+            # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
+            task.exception()
 
     async def _enrol(self, name: str) -> Tenant:
         # Before anything of it is kept: whoever cares for all tenants must find it.
