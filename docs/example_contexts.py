@@ -15,7 +15,7 @@ _SCHEMA: Final = ArgumentsSchema(
         "type": "object",
         "required": ["order_id", "payment_id", "amount_paise"],
         "properties": {
-            "order_id": {"type": "string", "pattern": "^(ORD-)?[0-9]+$", "x-normalise": ["trim", "upper"]},
+            "order_id": {"type": "string", "pattern": "^ORD-[0-9]+$", "x-normalise": ["trim", "upper"]},
             "payment_id": {"type": "string", "minLength": 1},
             "amount_paise": {"type": "integer", "minimum": 1},
             "reason": {"type": "string", "maxLength": 500, "x-sensitive": True, "x-immaterial": True},
@@ -37,7 +37,6 @@ REFUND: Final = Context(
     sensitive=frozenset({"reason"}),
     dependency="payments",
     verify=Suggestion(tool="get_refund_status", arguments={"order_id": "ORD-4471"}),
-    names=_SCHEMA.names,
     operation_id="01JB3K6Y0Q7D5T2N8R4V9W1XZC",
 )
 KEYED: Final = replace(REFUND, verify=None, keyed=True)

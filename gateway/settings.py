@@ -122,7 +122,7 @@ class Settings(BaseModel):
         default=1_048_576,
         ge=1024,
         le=67_108_864,
-        description="Largest request body. A tool's own `limits.request_bytes` may be lower.",
+        description="Largest body that a caller may send. What a tool is sent is bounded by its own `limits.request_bytes`.",
     )
     header_bytes: Size = Field(default=16_384, ge=1024, le=1_048_576, description="Largest header block of a request.")
     body_timeout_s: Seconds = Field(

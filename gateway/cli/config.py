@@ -49,7 +49,19 @@ def _shown(loaded: Loaded, name: str) -> Any:
     value = getattr(loaded.settings, name)
     if isinstance(value, SecretStr):
         return _MASK
+    if isinstance(value, str) and "://" in value:
+        return _without_credentials(value)
     return list(value) if isinstance(value, tuple) else str(value) if hasattr(value, "parts") else value
+
+
+def _without_credentials(url: str) -> str:
+    """A URL without what may be a credential in it: user and password, and the values of its query."""
+    scheme, _, rest = url.partition("://")
+    # Up to the last `@`, wherever it is: a password may have any character in it.
+    user, at, place = rest.rpartition("@")
+    path, _, query = place.partition("?")
+    shown = f"{scheme}://{_MASK if user else ''}{at}{path}"
+    return f"{shown}?{_MASK}" if query else shown
 
 
 def _page() -> Iterator[str]:

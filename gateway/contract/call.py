@@ -32,7 +32,7 @@ class Expect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """`POST /v1/tools/{tool}/calls` as a value: body and headers of `wire.md` 3, syntax checked, nothing else.
+    """`POST /v1/tools/{tool}/calls` as a value: body and headers of `docs/http.md`, syntax checked, nothing else.
 
     Attributes:
         arguments: as received; not normalised, defaulted or validated yet.

@@ -220,7 +220,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.NOT_RECONCILABLE: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was looked up: the tool declares no means to settle this operation. Escalate to an operator, who can settle it with evidence."),
     _C.INVALID_SETTLEMENT: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was settled: the operation cannot be settled in this way from its present state. Read the operation, then correct the settlement."),
 
-    _C.STORE_UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent: the record that guards against doing it twice cannot be written. Make the same call again later.", 5.0),
+    _C.STORE_UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent by this call: the record that guards against doing it twice cannot be written. Make the same call again later.", 5.0),
     _C.GATEWAY_SATURATED: _row(_NOT, _YES, _A.RETRY, 503, _NEUTRAL, "Nothing was sent: the gateway is at its limit for this tool. Make the same call again later.", 1.0),
     _C.CIRCUIT_OPEN: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent: the service behind this tool is failing and is being left alone. Use a different approach or escalate; do not call again before the wait is over.", 30.0),
     _C.RATE_LIMITED: _row(_NOT, _YES, _A.WAIT, 429, _NEUTRAL, "Nothing was executed: too many calls in a short time. Make the same call again after the wait.", 1.0),

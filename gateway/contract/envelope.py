@@ -185,14 +185,15 @@ def parse_envelope(document: Mapping[str, Any]) -> Envelope:
         return Envelope(
             ok=document["ok"],
             data=document["data"],
-            error=None if error is None else _parse_error(error),
+            error=None if error is None else parse_error(error),
             meta=Meta(**meta),
         )
     except (KeyError, TypeError) as missing:
         raise ValueError(f"not an envelope: {missing!r}") from missing
 
 
-def _parse_error(error: Mapping[str, Any]) -> ToolError:
+def parse_error(error: Mapping[str, Any]) -> ToolError:
+    """Read an error from its wire form, which `ToolError.to_dict` wrote. Raises KeyError, TypeError or ValueError."""
     return ToolError(
         code=ErrorCode(error["code"]),
         message=error["message"],

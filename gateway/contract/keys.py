@@ -17,7 +17,7 @@ from gateway.contract.canonical import canonical
 MIN_KEY_LENGTH: Final = 22
 """Characters of base64url that hold 128 bits. A shorter key could meet another operation's."""
 
-_UUID_LENGTH: Final = 36
+UUID_LENGTH: Final = 36
 
 _VISIBLE_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _QUOTED_KEY: Final = re.compile(r'"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"', re.ASCII)
@@ -29,7 +29,7 @@ class InvalidIdempotencyKey(ValueError):  # noqa: N818 - named as its error code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationIdentity:
-    """What two calls must share to be the same operation (`design/record.md` 1).
+    """What two calls must share to be the same operation.
 
     Attributes:
         operation: `identity.operation` of the manifest, by default the tool's name.
@@ -45,7 +45,7 @@ class OperationIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """Everything an approval is bound to (`design/wire.md` 5).
+    """Everything an approval is bound to.
 
     Attributes:
         arguments: the material ones.
@@ -131,8 +131,8 @@ def downstream_key(key: str, *, key_format: str, max_length: int) -> str:
         ValueError: `max_length` leaves less than 128 bits, or less than a UUID needs.
     """
     if key_format == "uuid":
-        if max_length < _UUID_LENGTH:
-            raise ValueError(f"a UUID needs {_UUID_LENGTH} characters and max_length is {max_length}")
+        if max_length < UUID_LENGTH:
+            raise ValueError(f"a UUID needs {UUID_LENGTH} characters and max_length is {max_length}")
         # Version bits of a random UUID, because some providers check for them; the value follows from the key.
         return str(uuid.UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))
     if max_length < MIN_KEY_LENGTH:

@@ -1,7 +1,7 @@
 """The arguments of one tool: normalised, then defaulted, then validated. Only that form exists afterwards."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Final
 
@@ -28,8 +28,9 @@ class ArgumentFault:
         path: keys and indexes from the arguments down to the value (to the object, for missing and unknown members).
         keyword: the JSON Schema keyword that failed.
         names: the missing or the unknown members.
-        expected: what the keyword asks for: the type names, the bound, the pattern, the allowed values.
-        value: what stands at `path`.
+        expected: what the keyword asks for: the type names, the bound, the pattern, the allowed values; of unknown
+            members, the declared ones.
+        value: what stands at `path`; where members are missing, as it was given, without defaults.
     """
 
     kind: FaultKind
@@ -77,7 +78,7 @@ class _Preparation:
         """The value prepared. The given one is left as it was; what does not change is shared with it."""
         if isinstance(value, str):
             return normalise(value, self.normalisers) if self.normalisers else value
-        if isinstance(value, Mapping) and (self.members or self.defaults):
+        if (type(value) is dict or isinstance(value, Mapping)) and (self.members or self.defaults):
             prepared = {**self.defaults, **value}
             for name, member in self.members.items():
                 if name in value:
@@ -119,12 +120,27 @@ class ArgumentsSchema:
         prepared: Mapping[str, Any] = self._preparation.apply(arguments)
         return prepared
 
-    def faults(self, prepared: Mapping[str, Any]) -> tuple[ArgumentFault, ...]:
-        """Everything that is wrong, the kind to tell first in front; empty if the arguments are valid."""
+    def faults(
+        self, prepared: Mapping[str, Any], *, given: Mapping[str, Any] | None = None
+    ) -> tuple[ArgumentFault, ...]:
+        """Everything that is wrong, the kind to tell first in front; empty if the arguments are valid.
+
+        Args:
+            given: the arguments as they came. Without them the prepared ones stand for what was supplied.
+        """
         if self._validator.is_valid(prepared):
             return ()
-        found = [_fault(error, prepared) for error in self._validator.iter_errors(prepared)]
+        found = [self._completed(_fault(error, prepared), given) for error in self._validator.iter_errors(prepared)]
         return tuple(sorted(found, key=lambda fault: fault.kind))
+
+    def _completed(self, fault: ArgumentFault, given: Mapping[str, Any] | None) -> ArgumentFault:
+        match fault.kind:
+            case FaultKind.MISSING if given is not None:
+                return replace(fault, value=_value_at(given, fault.path))
+            case FaultKind.UNKNOWN:
+                return replace(fault, expected=_members(self.published, fault.path))
+            case _:
+                return fault
 
 
 def _fault(error: jsonschema_rs.ValidationError, arguments: Mapping[str, Any]) -> ArgumentFault:
@@ -132,12 +148,12 @@ def _fault(error: jsonschema_rs.ValidationError, arguments: Mapping[str, Any]) -
     facts = error.kind.as_dict()
     path = tuple(error.instance_path)
     if keyword in {"anyOf", "oneOf"} and (branch := _nearest_branch(facts.get("context", ()))):
-        nearest = _fault(branch[0], arguments)
         # A value that fits no alternative is invalid, whatever the nearest alternative would have called it.
-        return ArgumentFault(
-            kind=FaultKind.INVALID, path=nearest.path, keyword=nearest.keyword, names=nearest.names,
-            expected=nearest.expected, value=nearest.value,
-        )  # fmt: skip
+        return replace(_fault(branch[0], arguments), kind=FaultKind.INVALID)
+    value = _value_at(arguments, path)
+    if keyword == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"] and isinstance(value, Mapping):
+        # The validator's word for members of an object that declares none.
+        keyword, facts = "additionalProperties", {"unexpected": list(value)}
     names = facts.get("unexpected") or [name for name in (facts.get("property"),) if name is not None]
     expected = next((value for name, value in facts.items() if name not in {"unexpected", "property", "context"}), None)
     return ArgumentFault(
@@ -146,13 +162,22 @@ def _fault(error: jsonschema_rs.ValidationError, arguments: Mapping[str, Any]) -
         keyword=keyword,
         names=tuple(names),
         expected=expected,
-        value=_value_at(arguments, path),
+        value=value,
     )
 
 
 def _nearest_branch(context: Any) -> list[jsonschema_rs.ValidationError]:
     branches: list[list[jsonschema_rs.ValidationError]] = [branch for branch in context if branch]
     return min(branches, key=len, default=[])
+
+
+def _members(schema: Any, path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """The declared members of the object at `path`."""
+    for part in path:
+        if not isinstance(schema, Mapping):
+            return ()
+        schema = schema.get("items") if isinstance(part, int) else schema.get("properties", {}).get(part)
+    return tuple(schema.get("properties", ())) if isinstance(schema, Mapping) else ()
 
 
 def _value_at(value: Any, path: tuple[str | int, ...]) -> Any:

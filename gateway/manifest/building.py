@@ -76,16 +76,15 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
     if request is None or notes.has_errors:
         return None
     properties: Mapping[str, Any] = source.arguments.get("properties", {})
-    marked = {name: part for name, part in properties.items() if isinstance(part, Mapping)}
-    sensitive = frozenset(name for name, part in marked.items() if part.get("x-sensitive"))
-    immaterial = frozenset(name for name, part in marked.items() if part.get("x-immaterial"))
+    sensitive, immaterial = _marked(properties, "x-sensitive"), _marked(properties, "x-immaterial")
+    material = tuple(name for name in properties if name not in sensitive | immaterial)
     identity = sections.identity(source)
     return Tool(
         name=source.name,
         version=source.version,
         digest=_digest(document),
         policy_digest=_digest(canonical({name: value[name] for name in _POLICY_SECTIONS if name in value})),
-        identity_digest=_digest(canonical(_identifying(source, identity))),
+        identity_digest=_digest(canonical(_identifying(source, identity, material))),
         canonical=document,
         title=source.title or source.name,
         description=source.description,
@@ -93,7 +92,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         effect=source.effect,
         permission=source.permission,
         arguments=ArgumentsSchema(source.arguments),
-        material=tuple(name for name in properties if name not in sensitive | immaterial),
+        material=material,
         sensitive=sensitive,
         result=None if source.result is None else ResultSchema(source.result),
         result_view=sections.result_view(source),
@@ -115,19 +114,38 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
     )
 
 
+def _marked(properties: Mapping[str, Any], mark: str) -> frozenset[str]:
+    return frozenset(name for name, part in properties.items() if isinstance(part, Mapping) and part.get(mark))
+
+
 def _digest(text: bytes) -> str:
     return f"sha256:{hashlib.sha256(text).hexdigest()}"
 
 
-def _identifying(source: ManifestSource, identity: policies.Identity) -> dict[str, Any]:
+def _identifying(source: ManifestSource, identity: policies.Identity, material: tuple[str, ...]) -> dict[str, Any]:
     """What must not change under records that exist, unless `identity.revision` says so."""
-    return {
+    found: dict[str, Any] = {
         "effect": source.effect.value,
         "operation": identity.operation,
         "fields": identity.fields if isinstance(identity.fields, str) else sorted(identity.fields),
         "scope": identity.scope.value,
         "normalisers": _normalisers(source.arguments),
     }
+    if identity.fields == "all" and source.effect is not policies.Effect.READ:
+        # Every material argument is in the key, also the one that a caller left out and a default filled in.
+        properties = source.arguments.get("properties", {})
+        found["material"] = {name: _defaults(properties[name]) for name in material}
+    return found
+
+
+def _defaults(schema: Any) -> dict[str, Any]:
+    """The defaults at one place of the schema and below, in the places where arguments are defaulted."""
+    if not isinstance(schema, Mapping):
+        return {}
+    members = {name: below for name, child in schema.get("properties", {}).items() if (below := _defaults(child))}
+    items = _defaults(schema.get("items"))
+    own = {"default": schema["default"]} if "default" in schema else {}
+    return own | ({"members": members} if members else {}) | ({"items": items} if items else {})
 
 
 def _normalisers(schema: Any) -> Any:

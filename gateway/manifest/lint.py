@@ -8,7 +8,7 @@ from gateway.manifest.declared import SCALARS, find
 from gateway.manifest.lint_http import HTTP_RULES
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
-from gateway.manifest.policies import Effect
+from gateway.manifest.policies import Effect, Scope
 from gateway.manifest.yaml_events import Path
 
 Rule = Callable[[ManifestSource, Notes], None]
@@ -18,17 +18,6 @@ def check(source: ManifestSource, notes: Notes) -> None:
     """Apply every rule."""
     for rule in RULES_OF_ONE:
         rule(source, notes)
-
-
-def read_p99(source: ManifestSource, p99_s: float, notes: Notes) -> None:
-    """Warn if the caller stops waiting before the slowest of a hundred calls, plus a quarter, is over."""
-    wanted_s = p99_s * 1.25
-    if source.timeouts.read < wanted_s:
-        message = (
-            f"the slowest of a hundred calls took {p99_s:g}s: a caller who waits {source.timeouts.read:g}s"
-            f" sees unknown outcomes that were none; write at least `read: {int(wanted_s * 1000) + 1}ms`"
-        )
-        notes.warning(("timeouts", "read"), "timeouts", message)
 
 
 def _write_has_identity(source: ManifestSource, notes: Notes) -> None:
@@ -91,6 +80,11 @@ def _identity_holds_together(source: ManifestSource, notes: Notes) -> None:
     if identity.fields == "caller" and not source.holds:
         message = "a caller's key says nothing about what is acted on: declare `holds`, as `holds: {order: order_id}`"
         notes.error(("identity", "fields"), "holds", message)
+    if identity.fields == "caller" and identity.scope is Scope.RUN:
+        message = (
+            "every caller's key is its own, whatever the run, and a run id would be demanded for nothing; remove it"
+        )
+        notes.error(("identity", "scope"), "no-effect", message)
     if isinstance(identity.fields, tuple):
         for index, name in enumerate(identity.fields):
             _identifies(source, notes, ("identity", "fields", index), name)
@@ -99,6 +93,12 @@ def _identity_holds_together(source: ManifestSource, notes: Notes) -> None:
 
 
 def _holds_hold(source: ManifestSource, notes: Notes) -> None:
+    if source.effect is Effect.IDEMPOTENT and not source.holds:
+        message = (
+            "two calls with different end states may overtake each other on the way: declare what they act on,"
+            " as `holds: {order: order_id}`, so that one waits for the other"
+        )
+        notes.warning(("effect",), "holds", message)
     for name, argument in source.holds.items():
         _identifies(source, notes, ("holds", name), argument)
 
@@ -187,6 +187,10 @@ def _views_and_captures(source: ManifestSource, notes: Notes) -> None:
             notes.error(path, "shape", message)
         elif isinstance(properties[name], Mapping) and properties[name].get("x-sensitive"):
             notes.error(path, "credential", f"`{name}` is sensitive and may not go into spans")
+    if source.result_view.select is not None and not source.result_view.select:
+        notes.error(
+            ("result_view", "select"), "no-effect", "nothing of the result would be shown; name what is, or remove it"
+        )
     for index, name in enumerate(source.result_view.select or ()):
         if source.result is not None and not _may_have(source.result, name):
             notes.error(("result_view", "select", index), "no-effect", f"the result has no `{name}`")

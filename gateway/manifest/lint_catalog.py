@@ -37,6 +37,7 @@ class _Whole:
         names: of all files, broken ones too: a tool that another file fails to declare is not a second mistake.
         of_scope: breaker scope -> the first tool that has it.
         of_operation: operation -> the first tool, reads apart, that is it.
+        of_hold: hold name -> the first entry that holds by it.
     """
 
     entries: Mapping[str, _Entry]
@@ -44,6 +45,7 @@ class _Whole:
     engine: ExpressionEngine
     of_scope: Mapping[str, Tool]
     of_operation: Mapping[str, Tool]
+    of_hold: Mapping[str, _Entry]
 
 
 _Rule = Callable[[_Entry, _Whole], None]
@@ -71,11 +73,21 @@ def check(members: Sequence[Member], previous: Mapping[str, Tool], engine: Expre
 def _whole(entries: Mapping[str, _Entry], names: frozenset[str], engine: ExpressionEngine) -> _Whole:
     of_scope: dict[str, Tool] = {}
     of_operation: dict[str, Tool] = {}
+    of_hold: dict[str, _Entry] = {}
     for _, entry in sorted(entries.items()):
+        for hold in entry.tool.holds:
+            of_hold.setdefault(hold, entry)
         of_scope.setdefault(entry.tool.breaker.scope, entry.tool)
         if entry.tool.effect is not Effect.READ:
             of_operation.setdefault(entry.tool.identity.operation, entry.tool)
-    return _Whole(entries=entries, names=names, engine=engine, of_scope=of_scope, of_operation=of_operation)
+    return _Whole(
+        entries=entries,
+        names=names,
+        engine=engine,
+        of_scope=of_scope,
+        of_operation=of_operation,
+        of_hold=of_hold,
+    )
 
 
 def _name_of(reading: Reading) -> str | None:
@@ -134,6 +146,23 @@ def _breakers_agree(entry: _Entry, whole: _Whole) -> None:
         entry.notes.warning(("breaker",), "catalogue", message)
 
 
+def _holds_meet(entry: _Entry, whole: _Whole) -> None:
+    for hold in entry.tool.holds:
+        other = whole.of_hold[hold]
+        if _written(entry, hold) != _written(other, hold):
+            message = (
+                f"`{other.tool.name}` holds `{hold}` too, and writes its argument otherwise (`type`, `x-normalise`):"
+                " one object would have two entries that never meet; make the two equal"
+            )
+            entry.notes.warning(("holds", hold), "holds", message)
+
+
+def _written(entry: _Entry, hold: str) -> tuple[object, tuple[str, ...]]:
+    part = entry.source.arguments.get("properties", {}).get(entry.tool.holds[hold])
+    declared = part if isinstance(part, Mapping) else {}
+    return declared.get("type"), tuple(declared.get("x-normalise", ()))
+
+
 def _successor_exists(entry: _Entry, whole: _Whole) -> None:
     deprecated = entry.tool.deprecated
     if deprecated is None or deprecated.use_instead is None:
@@ -164,4 +193,4 @@ def _revision(entry: _Entry, previous: Mapping[str, Tool]) -> None:
         entry.notes.error(("identity",), "revision", message, on_key=True)
 
 
-_RULES: Final[tuple[_Rule, ...]] = (_lookup_fits, _operation_is_one, _breakers_agree, _successor_exists)
+_RULES: Final[tuple[_Rule, ...]] = (_lookup_fits, _operation_is_one, _breakers_agree, _holds_meet, _successor_exists)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from gateway.contract.keys import UUID_LENGTH
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import TemplateError
@@ -12,7 +13,7 @@ from gateway.manifest.yaml_events import Path
 
 _HTTP: Final[Path] = ("backend", "http")
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD"})
-# The connection, its framing and its host belong to the transport.
+# The connection, its framing and its host belong to the transport, and the trace to the call.
 _RESERVED: Final = frozenset(
     [
         "connection",
@@ -28,9 +29,12 @@ _RESERVED: Final = frozenset(
         "transfer-encoding",
         "upgrade",
         "accept-encoding",
+        "traceparent",
     ]
 )
-_UUID_LENGTH: Final = 36
+# These have a value already, unless the manifest's `headers` give them another.
+_PRESET: Final = frozenset({"accept", "content-type"})
+_REFUSALS: Final = range(400, 500)
 
 
 def _headers_are_ours_to_set(source: ManifestSource, notes: Notes) -> None:
@@ -39,7 +43,7 @@ def _headers_are_ours_to_set(source: ManifestSource, notes: Notes) -> None:
     for name, text in http.headers.items():
         path = (*_HTTP, "headers", name)
         if name.lower() in _RESERVED:
-            notes.error(path, "header", f"{name} belongs to the gateway's connection; remove it", on_key=True)
+            notes.error(path, "header", f"{name} is set by the gateway; remove it", on_key=True)
         if name.lower() in seen:
             notes.error(path, "header", f"{name} and {seen[name.lower()]} are one header; keep one", on_key=True)
         seen[name.lower()] = name
@@ -54,7 +58,7 @@ def _headers_are_ours_to_set(source: ManifestSource, notes: Notes) -> None:
 
 
 def _is_free(name: str, seen: dict[str, str], path: Path, notes: Notes) -> None:
-    if name.lower() in seen or name.lower() in _RESERVED:
+    if name.lower() in seen or name.lower() in _RESERVED | _PRESET:
         notes.error(path, "header", f"the header {name} is set already; choose the one the downstream reads")
 
 
@@ -93,8 +97,12 @@ def _key_can_be_written(source: ManifestSource, notes: Notes) -> None:
         return
     if key.format is KeyFormat.QUOTED and key.in_ is not KeyPlace.HEADER:
         notes.error(("downstream_key", "format"), "downstream-key", "only a header is quoted; write `format: raw`")
-    if key.format is KeyFormat.UUID and key.max_length < _UUID_LENGTH:
-        notes.error(("downstream_key", "max_length"), "downstream-key", "a UUID has 36 characters")
+    if key.format is KeyFormat.UUID and key.max_length < UUID_LENGTH:
+        notes.error(("downstream_key", "max_length"), "downstream-key", f"a UUID has {UUID_LENGTH} characters")
+    for name in ("in_progress_status", "mismatch_status"):
+        if getattr(key, name) not in _REFUSALS:
+            message = "this is no refusal: a downstream that keeps keys answers with 400 to 499, such as 409 and 422"
+            notes.error(("downstream_key", name), "downstream-key", message)
     if key.in_progress_status == key.mismatch_status:
         message = "one status cannot mean both `in progress` and `other body`"
         notes.error(("downstream_key",), "downstream-key", message, on_key=True)
@@ -127,8 +135,8 @@ def _statuses_agree(source: ManifestSource, notes: Notes) -> None:
         if str(status) in http.statuses:
             message = f"{status} is in `statuses` too; keep one of the two"
             notes.error((*_HTTP, "already_done", index), "shape", message)
-        if status < 400:
-            message = f"{status} is a success already; `already_done` is about refusals such as 404 and 410"
+        if status not in _REFUSALS:
+            message = f"{status} is no refusal; `already_done` is about those such as 404 and 410"
             notes.error((*_HTTP, "already_done", index), "no-effect", message)
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.manifest import sections
 from gateway.manifest.declared import names_of
 from gateway.manifest.model import LookupSection, ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import TemplateError, parse
+from gateway.manifest.policies import Scope
 from gateway.manifest.ports import Expression, ExpressionEngine, Name, NameType
 from gateway.manifest.requests import check_references
 from gateway.manifest.templates import ValueTemplate
@@ -40,6 +42,8 @@ def reconcile(
     if section.lookup is not None:
         settle_after_s = source.timeouts.total + source.timeouts.grace + provider_max_s
         lookup = _lookup(section.lookup, arguments, engine, notes, settle_after_s)
+        if lookup is not None:
+            _keeps_calls_apart(source, section.lookup, arguments, engine, notes)
     return Reconcile(
         inline_s=section.inline, replay_for_s=section.replay_for, provider_max_s=provider_max_s, lookup=lookup
     )
@@ -129,6 +133,49 @@ def _check(section: LookupSection, names: Mapping[str, Name], engine: Expression
         message = "a look-up by key or identifier proves more than a search in a list, if the downstream has one"
         notes.hint(_LOOKUP, "lookup-by-key", message)
     _check_completeness(section, engine, notes)
+
+
+def _keeps_calls_apart(
+    source: ManifestSource,
+    section: LookupSection,
+    arguments: Mapping[str, Any],
+    engine: ExpressionEngine,
+    notes: Notes,
+) -> None:
+    """Two operations in doubt at the same time: what one of them did must not pass for the other's."""
+    names = {**OURS, **names_of(arguments)}
+    asked = {".".join(("args", *it.path[:1])) for it in _references(section) if it.root == "args"}
+
+    def compares(name: str) -> bool:
+        fewer = {other: it for other, it in names.items() if other != name}
+        return isinstance(engine.compile(section.match, fewer, boolean=True), tuple)
+
+    if source.holds or any(it.root == "key" for it in _references(section)) or compares("key"):
+        return
+    identity = sections.identity(source)
+    if identity.scope is not Scope.GLOBAL:
+        why = f"with `scope: {identity.scope.value}` nothing in an item tells equal calls apart"
+    else:
+        fields = identity.fields if isinstance(identity.fields, tuple) else _material(arguments)
+        unseen = [name for name in fields if f"args.{name}" not in asked and not compares(f"args.{name}")]
+        if not unseen:
+            return
+        why = f"neither `match` nor the look-up's `arguments` use `{unseen[0]}`"
+    message = (
+        f"two calls in doubt at once may each take the other's effect for their own: {why}; compare with `key`,"
+        " or let one wait for the other: declare `holds`, as `holds: {order: order_id}`"
+    )
+    notes.error((*_LOOKUP, "match"), "lookup", message)
+
+
+def _material(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    properties: Mapping[str, Any] = arguments.get("properties", {})
+    marks = {"x-sensitive", "x-immaterial"}
+    return tuple(
+        name
+        for name, part in properties.items()
+        if not (isinstance(part, Mapping) and any(part.get(mark) for mark in marks))
+    )
 
 
 def _check_completeness(section: LookupSection, engine: ExpressionEngine, notes: Notes) -> None:

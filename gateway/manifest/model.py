@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gateway.contract.keys import MIN_KEY_LENGTH
 from gateway.manifest import policies
 from gateway.manifest.fields import (
     BodySize,
@@ -97,7 +98,9 @@ class DownstreamKeySection(Section):
     in_: KeyPlace = Field(alias="in", description="header, body or query.")
     name: Line = Field(description="Name of the header, body member or parameter.")
     format: KeyFormat = Field(_K.format, description="raw, quoted or uuid.")
-    max_length: Annotated[int, Field(ge=22, le=1024)] = Field(_K.max_length, description="Characters it accepts.")
+    max_length: Annotated[int, Field(ge=MIN_KEY_LENGTH, le=1024)] = Field(
+        _K.max_length, description="Characters it accepts."
+    )
     window: PositiveDuration = Field(description="How long it remembers a key; nothing is replayed past it.")
     caches: Caches = Field(_K.caches, description="all: refusals are stored too. success: only what was done.")
     replay_marker: Line | None = Field(None, description="`Name: value` of the header on a stored answer.")
@@ -169,7 +172,7 @@ class LimitsSection(Section):
     concurrency: Count = Field(_L.concurrency, description="Attempts at the same time.")
     listening: Count = Field(_L.listening, description="Answered writes whose socket is still open.")
     rate: CallRate | None = Field(None, description="Calls per unit. Default: no limit.")
-    request_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest request body.")
+    request_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest request: target and body.")
     result_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest response body.")
 
 

@@ -131,7 +131,7 @@ Piece = str | Environment | Secret | Reference
 
 def _reach(tree: Any, path: tuple[str, ...]) -> Any:
     for part in path:
-        if not isinstance(tree, Mapping) or part not in tree:
+        if (type(tree) is not dict and not isinstance(tree, Mapping)) or part not in tree:
             return ABSENT
         tree = tree[part]
     return tree

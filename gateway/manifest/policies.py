@@ -78,7 +78,7 @@ class Rows(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What makes two calls the same operation (`design/record.md` 1). Of no use for a read, which keeps no record."""
+    """What makes two calls the same operation. Of no use for a read, which keeps no record."""
 
     operation: str
     revision: int = 1

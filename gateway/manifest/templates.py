@@ -75,8 +75,7 @@ def _render(node: _Node, values: CallValues) -> Any:
     if isinstance(node, _Text):
         return join(node.pieces, values)
     if isinstance(node, dict):
-        members = ((name, _render(child, values)) for name, child in node.items())
-        return {name: value for name, value in members if value is not ABSENT}
+        return {name: value for name, child in node.items() if (value := _render(child, values)) is not ABSENT}
     if isinstance(node, list):
         return [value for child in node if (value := _render(child, values)) is not ABSENT]
     return node

@@ -45,7 +45,7 @@ class HttpBackend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """How to find out whether an operation was carried out. Names in the expressions: `design/record.md` 5."""
+    """How to find out whether an operation was carried out; `docs/manifest.md` has it for those who write manifests."""
 
     tool: str
     arguments: ValueTemplate

@@ -13,6 +13,8 @@ _PORTS: Final = {"http": 80, "https": 443}
 _LITERAL: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*")
 # Decoded once more by a careless server, these would end or climb out of the segment.
 _UNSAFE_IN_PATH: Final = re.compile(r"[/\\%\x00-\x1f\x7f-\x9f]")
+_HALF_A_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+_UNRESERVED: Final = re.compile(r"[A-Za-z0-9._~-]*")
 _CLIMBING: Final = frozenset({"", ".", ".."})
 
 Query = tuple[tuple[str, str], ...]
@@ -20,9 +22,18 @@ Query = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlTemplate:
-    """`origin` is `scheme://host:port`; each path segment and each query part is a tuple of pieces."""
+    """Each path segment and each query part is a tuple of pieces.
+
+    Attributes:
+        origin: `scheme://host:port`.
+        host: without the brackets of an IPv6 address.
+        path: with its holes, as telemetry names it: `/v1/orders/{args.order_id}`.
+    """
 
     origin: str
+    host: str
+    port: int
+    path: str
     segments: tuple[tuple[Piece, ...], ...]
     literal_query: tuple[tuple[Piece, ...], ...] = ()
 
@@ -46,7 +57,15 @@ class UrlTemplate:
             if len(segment) == 1 and segment[0] in {".", ".."}:
                 raise TemplateError("a path may not have `.` or `..` segments")
         parts = tuple(part for part in _cut(query, "&") if part)
-        return cls(origin=origin, segments=tuple(segments), literal_query=parts)
+        host, _, port = origin.partition("://")[2].rpartition(":")
+        return cls(
+            origin=origin,
+            host=host.strip("[]"),
+            port=int(port),
+            path="".join(f"/{_with_holes(segment)}" for segment in segments) or "/",
+            segments=tuple(segments),
+            literal_query=parts,
+        )
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -59,9 +78,9 @@ class UrlTemplate:
         Raises:
             RenderError: a value is empty, climbs, or has characters that no path segment may have.
         """
-        path = "".join("/" + _segment(segment, values) for segment in self.segments) or "/"
+        path = "".join(["/" + _segment(segment, values) for segment in self.segments]) or "/"
         parts = ["".join(_encoded(piece, values) for piece in part) for part in self.literal_query]
-        parts += [f"{quote(name, safe='')}={quote(text, safe='')}" for name, text in query]
+        parts += [f"{_quoted(name)}={_quoted(text)}" for name, text in query]
         return f"{path}?{'&'.join(parts)}" if parts else path
 
 
@@ -133,6 +152,10 @@ def _cut(pieces: tuple[Piece, ...], separator: str, limit: int = -1) -> list[tup
     return [tuple(group) for group in groups]
 
 
+def _with_holes(pieces: tuple[Piece, ...]) -> str:
+    return "".join(piece if isinstance(piece, str) else f"{{{piece.name}}}" for piece in pieces)
+
+
 def _segment(pieces: tuple[Piece, ...], values: CallValues) -> str:
     encoded = []
     last: Reference | None = None
@@ -144,7 +167,7 @@ def _segment(pieces: tuple[Piece, ...], values: CallValues) -> str:
         text = text_of(piece.read(values), piece)
         if text in _CLIMBING or _UNSAFE_IN_PATH.search(text):
             raise _unfit(piece)
-        encoded.append(quote(_encodable(text, piece), safe=""))
+        encoded.append(_quoted(_encodable(text, piece)))
     whole = "".join(encoded)
     if last is not None and whole in _CLIMBING:
         raise _unfit(last)
@@ -159,7 +182,7 @@ def _unfit(piece: Reference) -> RenderError:
 
 
 def _encodable(text: str, piece: Reference) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if not text.isascii() and _HALF_A_CHARACTER.search(text):
         raise RenderError(f"{piece.name} has half a character in it", root=piece.root, name=piece.name)
     return text
 
@@ -169,4 +192,9 @@ def _plain(piece: Piece, values: CallValues) -> str:
 
 
 def _encoded(piece: Piece, values: CallValues) -> str:
-    return quote(_plain(piece, values), safe="") if isinstance(piece, Reference) else str(piece)
+    return _quoted(_plain(piece, values)) if isinstance(piece, Reference) else str(piece)
+
+
+def _quoted(text: str) -> str:
+    # Most values are plain identifiers, and `quote` has to encode and decode to find that out.
+    return text if _UNRESERVED.fullmatch(text) else quote(text, safe="")

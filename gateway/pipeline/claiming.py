@@ -7,13 +7,14 @@ from typing import Any
 from gateway.contract import keys
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
-from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.placeholders import RenderError
 from gateway.manifest.templates import RenderedRequest
+from gateway.manifest.tool import Tool
 from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.pinning import Pins
+from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.spool import Spool
@@ -21,6 +22,7 @@ from gateway.pipeline.telling import Telling
 from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.machine import Claim, FencedError
 from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
@@ -62,16 +64,19 @@ class Claims:
     async def start(self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit) -> Step:
         """Claim, and carry it out."""
         parts, intention = self._parts, visit.intention
-        occurrence = meeting.record.occurrence if isinstance(meeting, BeginAgain | TakeOver) else meeting.occurrence
-        key = intention.operation_key(occurrence)
+        # A record of an earlier revision keeps its key: what was sent under it, and what a look-up asks for, is that.
+        if isinstance(meeting, BeginAgain | TakeOver):
+            key = meeting.record.key
+        else:
+            key = intention.operation_key(meeting.occurrence)
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._over_rate(visit)
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self.barred(visit)
+        refused = refused or await over_rate(parts, visit.telling)
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
-        await self._pins.ensure(intention.tool)
         token = parts.chance.token()
 
         def by(now: float) -> Claim:
@@ -90,11 +95,11 @@ class Claims:
                     claimed: Record | None = await self._keeper.move(record, lambda r, now: machine.claim(r, by(now)))
                 case TakeOver(record=record):
                     claimed = await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
-                case Begin() | Forgotten():
+                case Begin(occurrence=occurrence) | Forgotten(occurrence=occurrence):
                     claimed = await self._keeper.insert(self.new_record(visit, occurrence, token))
         except (FencedError, IllegalMoveError):
             return None
-        return None if claimed is None else await self.undertake(visit, claimed, rendered)
+        return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
 
     def new_record(self, visit: Visit, occurrence: int, token: str | None) -> Record:
         """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it."""
@@ -116,10 +121,14 @@ class Claims:
             bodies=Bodies(arguments=intention.arguments),
         )
 
-    async def undertake(self, visit: Visit, record: Record, rendered: RenderedRequest | None) -> Step:
+    async def may_send(self, visit: Visit) -> bool:
+        """Whether this call may send a replay: it is a send like any other, and spends the caller's share."""
+        return self._untimely(visit) is None and await over_rate(self._parts, visit.telling) is None
+
+    async def undertake(self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool) -> Step:
         """Carry a claimed record out, or replay one that is in doubt; the task outlives the caller's wait."""
         parts = self._parts
-        effort = Effort(parts, self._keeper, visit.intention.tool, record, rendered)
+        effort = Effort(parts, self._keeper, tool, record, rendered)
         ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)
         undertaking = Undertaking(parts, self._looker, self._spool, visit.trace, effort, ending, visit.deadline)
         self._pulse.begin(effort)
@@ -145,16 +154,10 @@ class Claims:
     def render(self, visit: Visit, key: str) -> RenderedRequest | Envelope:
         """The request of this occurrence, or why there is none."""
         tool, telling = visit.intention.tool, visit.telling
-        values = CallValues(
-            args=visit.intention.arguments, key=tool.key_value(key), run_id=visit.call.run_id, caller=telling.caller
-        )
         try:
-            rendered = tool.backend.request.render(values)
+            return render(tool, telling.values(key=tool.key_value(key)))
         except RenderError as error:
-            return telling.refuse(error.code, message=f"Nothing was executed: {error}.")
-        if len(rendered.body) + len(rendered.target) > tool.limits.request_bytes:
-            return telling.refuse(ErrorCode.BODY_TOO_LARGE, limit=f"{tool.limits.request_bytes:,} bytes")
-        return rendered
+            return telling.unsendable(error)
 
     def action_hash(self, visit: Visit, key: str, rendered: RenderedRequest) -> str:
         """What an approval, or a caller's `expect`, is bound to."""
@@ -183,6 +186,22 @@ class Claims:
         other_action = expect.action_hash is not None and expect.action_hash != self.action_hash(visit, key, rendered)
         return visit.telling.refuse(ErrorCode.INTENT_STALE) if other_key or other_action else None
 
+    async def barred(self, visit: Visit) -> Envelope | None:
+        """Pin the manifest before a record is made with it; the refusal when it must not make one."""
+        try:
+            await self._pins.ensure(visit.intention.tool)
+        except RevisionError as error:
+            return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=str(error).removesuffix("."))
+        tool = visit.intention.tool
+        newer = await self._pins.successor(tool)
+        if newer is None:
+            return None
+        message = (
+            f"Nothing was executed: another gateway process has loaded revision {newer} of {tool.name}, and this one"
+            f" still has revision {tool.identity.revision}. Make the same call again; that process answers."
+        )
+        return visit.telling.refuse(ErrorCode.DRAINING, message=message)
+
     def _untimely(self, visit: Visit) -> Envelope | None:
         tool, parts = visit.intention.tool, self._parts
         if self.draining:
@@ -195,9 +214,6 @@ class Claims:
         asked = visit.call.deadline_ms is not None and visit.call.deadline_ms < needed_s * 1000
         code = ErrorCode.DEADLINE_TOO_SHORT if asked else ErrorCode.DEADLINE_BEFORE_SEND
         return visit.telling.refuse(code, deadline_s=max(left_s, 0.0), needed_s=needed_s)
-
-    async def _over_rate(self, visit: Visit) -> Envelope | None:
-        return await over_rate(self._parts, visit.telling)
 
 
 def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:

@@ -34,7 +34,7 @@ from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse, stopped
 from gateway.pipeline.questions import Questions, unavailable
-from gateway.pipeline.reads import render, run_read
+from gateway.pipeline.reads import run_read
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sending import Withheld
 from gateway.pipeline.spool import Faults, Spool
@@ -44,6 +44,7 @@ from gateway.pipeline.visit import Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.pipeline.writes import Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation.intention import Intention, intend
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.monitor.execution import Stamp, call_row
@@ -61,7 +62,7 @@ class Pipeline:
         self._parts = parts
         self._spool = Spool(parts.clock, faults)
         self._pulse = Pulse(parts)
-        keeper = Keeper(parts.store)
+        self._keeper = keeper = Keeper(parts.store, parts.telemetry)
         looker = Looker(parts, keeper)
         room = WaitingRoom(parts.bounds.waiters)
         self._pins = Pins(parts)
@@ -89,31 +90,30 @@ class Pipeline:
         verdict = validate(call, caller, catalogue)
         match verdict:
             case Rejected():
-                telling.tool = catalogue.get(call.tool)
                 envelope = await self._rowed(telling, telling.reject(verdict))
             case Accepted(tool=tool, args=arguments):
                 telling.knows(tool, arguments)
                 trace.capture(arguments)
-                telling.deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
+                deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
+                telling.deadline = deadline
                 if tool.effect is Effect.READ:
-                    envelope = await self._read(telling, trace, tool)
+                    envelope = await self._read(telling, trace, tool, deadline)
                 else:
                     # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
-                    envelope = await asyncio.shield(self._spawn(self._write(telling, trace, tool)))
+                    envelope = await asyncio.shield(self._spawn(self._write(telling, trace, tool, deadline)))
         telling.end(envelope, trace)
         return envelope
 
-    async def _read(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
+    async def _read(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         refused = await over_rate(self._parts, telling)
         if refused is not None:
             return await self._rowed(telling, refused)
         try:
-            rendered = render(tool, telling.arguments, telling.caller, telling.call.run_id)
+            rendered = render(tool, telling.values(key=""))
         except RenderError as error:
-            refused = telling.refuse(error.code, message=f"Nothing was executed: {error}.")
-            return await self._rowed(telling, refused)
+            return await self._rowed(telling, telling.unsendable(error))
         try:
-            reading = await run_read(self._parts, tool, rendered, trace, deadline=telling.deadline_or(0.0))
+            reading = await run_read(self._parts, tool, rendered, trace, deadline=deadline)
         except asyncio.CancelledError:
             trace.abandoned()
             raise
@@ -122,44 +122,39 @@ class Pipeline:
         envelope = telling.outcome(reading.outcome, None, attempts=reading.attempts, waited_s=reading.waited_s)
         return await self._rowed(telling, envelope)
 
-    async def _write(self, telling: Telling, trace: CallTrace, tool: Tool) -> Envelope:
+    async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
         if not isinstance(intention, Intention):
             return await self._rowed(telling, telling.refuse(intention), strict=True)
-        visit = Visit(
-            call=telling.call,
-            intention=intention,
-            telling=telling,
-            trace=trace,
-            deadline=telling.deadline_or(0.0),
-        )
+        if telling.call.repeat_of is not None:
+            # A second effect on purpose needs a person's approval, and no manifest can ask for one.
+            return await self._rowed(telling, telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED), strict=True)
+        visit = Visit(intention=intention, telling=telling, trace=trace, deadline=deadline)
         try:
             envelope = await self._writes.run(visit)
         except StoreUnavailableError:
             telling.idempotency = IdempotencyResult.STORE_ERROR
             # Its caller has waited for the store once.
-            return await self._rowed(telling, telling.refuse(ErrorCode.STORE_UNAVAILABLE))
+            return await self._rowed(telling, telling.without_store())
         return envelope if telling.rowed else await self._rowed(telling, envelope, strict=True)
 
     async def _rowed(self, telling: Telling, envelope: Envelope, *, strict: bool = False) -> Envelope:
         """Keep the row of an envelope that changed no record. With the store away it is kept later."""
-        parts, tool = self._parts, telling.tool
-        row = telling.row(envelope)
-        strict = strict or parts.bounds.sync_rows or (tool is not None and tool.rows is Rows.SYNC)
-        try:
-            await parts.store.append_rows((row,), strict=strict)
-        except StoreUnavailableError:
-            self._spool.later(lambda: parts.store.append_rows((row,), strict=True))
+        tool = telling.tool
+        sync = self._parts.bounds.sync_rows or (tool is not None and tool.rows is Rows.SYNC)
+        await self._keep(telling.row(envelope), strict=strict or sync)
         return envelope
 
     async def refused(self, envelope: Envelope, caller: Caller) -> None:
         """Leave a row for an envelope that the front wrote itself: the request was not even a call."""
         stamp = Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall())
-        row: ExecutionRow = call_row(envelope, stamp, tool=None, caller=caller, call=None)
+        await self._keep(call_row(envelope, stamp, tool=None, caller=caller, call=None), strict=False)
+
+    async def _keep(self, row: ExecutionRow, *, strict: bool) -> None:
         try:
-            await self._parts.store.append_rows((row,))
+            await self._keeper.append(row, strict=strict)
         except StoreUnavailableError:
-            self._spool.later(lambda: self._parts.store.append_rows((row,), strict=True))
+            self._spool.later(lambda: self._keeper.append(row, strict=True))
 
     async def prepare(self, call: ToolCall, caller: Caller) -> Envelope:
         """Validate, authorise and derive; execute nothing."""
@@ -204,40 +199,11 @@ class Pipeline:
 
     def breakers(self) -> tuple[BreakerView, ...]:
         """Every circuit breaker this process knows of."""
-        clock, guard = self._parts.clock, self._parts.guard
-        views = []
-        for scope, standing in sorted(guard.standings().items()):
-            breaker, now = standing.breaker, guard.now()
-            until = max(breaker.open_until, breaker.probe_until)
-            since = None if breaker.since is None else clock.wall() - (now - breaker.since)
-            wait_s = max(until - now, 0.0) if breaker.state.value != "closed" else None
-            views.append(
-                BreakerView(
-                    scope=scope,
-                    state=breaker.state.value,
-                    failures=breaker.failures,
-                    since_wall=since,
-                    retry_after_s=wait_s,
-                )
-            )
-        return tuple(views)
+        return self._questions.breakers()
 
     async def ready(self) -> Readiness:
         """Whether calls should be sent here."""
-        store = self._parts.store
-        checks = {"store": "ok"}
-        try:
-            await store.check()
-        except StoreUnavailableError as error:
-            checks["store"] = str(error) or "the store does not answer"
-        warnings = []
-        if store.clock_stepped_back():
-            warnings.append("The wall clock has stepped back by more than 5 s; same-key replays are stopped.")
-        if not store.durable:
-            warnings.append("The store forgets everything when this process ends.")
-        draining = self._claims.draining
-        ready = checks["store"] == "ok" and not draining
-        return Readiness(ready=ready, draining=draining, warnings=tuple(warnings), checks=checks)
+        return await self._questions.ready(draining=self._claims.draining)
 
     def metrics(self) -> bytes:
         """Prometheus text format."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.execution import ExecutionRow
 from gateway.manifest.policies import Effect
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
@@ -66,7 +67,8 @@ class Effort:
         stored = record.bodies.request
         # What was once sent is what is sent again, whatever the templates would make of it today.
         self._request = unpack(stored) if stored is not None and record.attempts else request
-        self.baseline: tuple[Identifier, ...] = record.bodies.baseline
+        self.baseline: tuple[Identifier, ...] | None = None
+        """Read for the next send; None: what the record has of an earlier one stands."""
         self._ownership: Ownership | None = None if record.owner is None else machine.own(record)
         self.by = "attempt"
         """What `settled_by` says of a record that this effort settles."""
@@ -76,6 +78,8 @@ class Effort:
         self.sent_at: float | None = None
         """On Clock.monotonic: when the gate of the last try was passed; None when it was not."""
         self.passed = asyncio.Event()
+        self._mark_in_doubt = False
+        """The gate's mark may be kept although its answer was lost."""
 
     async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace) -> Running | Withheld | NotSent:
         """Get permit and slot, and set the exchange going."""
@@ -106,7 +110,7 @@ class Effort:
         task = asyncio.create_task(exchange(parts, tool, self._request, limits, seen, gate))
         return Running(task=task, admission=admission, seen=seen, limits=limits)
 
-    async def ended(self, running: Running, *, cut_short: bool = False) -> Outcome:
+    async def ended(self, running: Running) -> Outcome:
         """The exchange's end, and what it proves of this attempt. Slot and permit are given back."""
         exchange_ended = await running.task
         outcome = self._refused_by_gate(exchange_ended) or judge(
@@ -118,7 +122,7 @@ class Effort:
         )
         running.seen.ended(exchange_ended, outcome)
         gated = exchange_ended.fault is Fault.GATE_REFUSED
-        await running.admission.end(None if gated else outcome, cut_short=cut_short)
+        await running.admission.end(None if gated else outcome)
         return outcome
 
     async def learn(self, outcome: Outcome, rows: Rows = no_rows, *, result: bytes | None, code: str | None) -> Record:
@@ -140,15 +144,13 @@ class Effort:
             status=status,
         )
         evidence = evidence_of(outcome)
-        terms = replay_terms(self._parts, self.tool, live=True)
 
         def move(record: Record, now: float) -> Record:
             told, number = with_attempt(record, attempt)
             for_all = (
                 isinstance(outcome, Refused)
                 and not outcome.retryable
-                and terms is not None
-                and replay.is_authoritative(told, number, outcome.status, terms, marked=outcome.replayed, now=now)
+                and replay.is_authoritative(told, number, outcome.status, marked=outcome.replayed, now=now)
             )
             learned = machine.learn(told, number, evidence, settlement, now=now, authoritative=for_all)
             lost = learned is told and told is not record
@@ -162,19 +164,19 @@ class Effort:
         ownership = self._ownership
         if ownership is None or self.record.state is not State.CLAIMED:
             return self.record
-        known = len(self.record.attempts)
-
-        def move(record: Record, now: float) -> Record:
-            if record.state is State.SENT and len(record.attempts) == known + 1 and machine.own(record) == ownership:
-                # The mark was made and its answer lost, or not enough replicas have it: the gate let nothing out.
-                unsent = Settlement(by=self.by, wall=self._parts.store.wall(), code=ErrorCode.STORE_UNAVAILABLE.value)
-                record = machine.learn(record, known + 1, Evidence.NOT_SENT, unsent, now=now)
-                if record.state is not State.CLAIMED:
-                    return record
-            return machine.give_up(record, ownership, now=now)
-
-        self.record = await self._keeper.move(self.record, move, rows)
+        if self._mark_in_doubt:
+            await self._take_back(ownership)
+        self.record = await self._keeper.move(self.record, lambda r, now: machine.give_up(r, ownership, now=now), rows)
         return self.record
+
+    async def _take_back(self, ownership: Ownership) -> None:
+        """Say of a SENT mark that nothing was sent on it."""
+        current = await self._parts.store.by_key(self.record.origin.tenant, self.record.key)
+        if current is not None and current.state is State.SENT and machine.own(current) == ownership:
+            number, word = len(current.attempts), Settlement(by=self.by, wall=self._parts.store.wall())
+            self.record = await self._keeper.move(
+                current, lambda r, now: machine.learn(r, number, Evidence.NOT_SENT, word, now=now)
+            )
 
     async def answer_caller(self, rows: Rows) -> Record:
         """The caller is told *unknown* while the socket stays open."""
@@ -183,6 +185,10 @@ class Effort:
             raise FencedError
         self.record = await self._keeper.move(self.record, lambda r, _: machine.answer_caller(r, ownership), rows)
         return self.record
+
+    async def append(self, row: ExecutionRow) -> None:
+        """Keep the row of an envelope that leaves the record as it is."""
+        await self._keeper.append(row, strict=True)
 
     async def extend(self) -> None:
         """One heartbeat; nothing when the record is not owned by this effort any more."""
@@ -212,16 +218,19 @@ class Effort:
         if request is None:
             raise FencedError
         packed, token = pack(request), parts.chance.token()
-        one_effect = self.tool.downstream_key is not None or self.tool.effect is Effect.IDEMPOTENT
+        terms = replay_terms(parts, self.tool, live=True)
 
         def move(record: Record, now: float) -> Record:
+            wall = parts.store.wall()
+            # Past the provider's window the same key is another operation to it, and acts on its own.
+            keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
             lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
             left_s = limits.send_deadline - parts.clock.monotonic()
             sending = Sending(
                 send_by=min(lease_until, now + left_s),
                 horizon_s=horizon_s(self.tool),
-                wall=parts.store.wall(),
-                one_effect=one_effect,
+                wall=wall,
+                one_effect=keyed or self.tool.effect is Effect.IDEMPOTENT,
                 request=packed,
                 baseline=self.baseline,
             )
@@ -244,6 +253,7 @@ class Effort:
         if ended.fault is not Fault.GATE_REFUSED:
             return None
         if isinstance(ended.cause, StoreUnavailableError):
+            self._mark_in_doubt = True
             return NotSent(code=ErrorCode.STORE_UNAVAILABLE, retryable=False)
         if isinstance(ended.cause, FencedError | IllegalMoveError | HeldError):
             return NotSent(code=OVERTAKEN, retryable=False)

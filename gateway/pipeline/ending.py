@@ -4,6 +4,7 @@ The envelope is made from the record as it stands after the evidence was folded 
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -78,7 +79,15 @@ class Ending:
                 await effort.give_up(rows)
 
         kept = await self._kept(answer, settle)
-        return self._fitting(effort.record, outcome, kept) if kept.meta.recorded else kept
+        if kept.meta.recorded:
+            return self._fitting(effort.record, outcome, kept)
+        # The record could not take the outcome in; the attempts before it are in doubt all the same.
+        earlier = [
+            a for a in effort.record.unknown_attempts() if effort.sent_at is None or a is not effort.record.attempts[-1]
+        ]
+        if earlier and not isinstance(outcome, Done):
+            return _unrecorded(self._unknown(effort.record, ErrorCode.OUTCOME_UNKNOWN))
+        return kept
 
     async def heard(self, running: Running) -> None:
         """Listening has ended: what it brought is kept, whoever owns the record by now."""
@@ -88,7 +97,7 @@ class Ending:
         before = effort.record
         _, result, code = self._worded(outcome)
         rows = self._looker.rows(before, by=effort.by, trace_id=telling.trace_id)
-        await self._spool.until_kept(lambda: effort.learn(outcome, rows, result=result, code=code))
+        await self._spool.keep(lambda: effort.learn(outcome, rows, result=result, code=code))
 
     async def look_while_held(self, until: float, running: Running | None) -> bool:
         """Look-ups until one proves the effect (True). A negative proves nothing here: the request is under way."""
@@ -98,10 +107,12 @@ class Ending:
         trace = self._trace.reconcile(ReconcileMethod.LOOKUP)
         found = False
         while not found and clock.monotonic() < until and (running is None or not running.task.done()):
-            sight = await self._looker.look(effort.record, effort.tool, trace, deadline=until)
-            if sight.matches:
-                effort.record = await self._looker.apply(sight, effort.tool, trace_id=trace.trace_id)
-                found = effort.record.state in (State.DONE, State.FROZEN)
+            # With the store away a look shows nothing; the exchange that is under way must not be given up for it.
+            with contextlib.suppress(StoreUnavailableError):
+                sight = await self._looker.look(effort.record, effort.tool, trace, deadline=until)
+                if sight.matches:
+                    effort.record = await self._looker.apply(sight, effort.tool, trace_id=trace.trace_id)
+                    found = effort.record.state in (State.DONE, State.FROZEN)
             if not found:
                 await self._pause(min(_LOOK_EVERY_S, max(0.0, until - clock.monotonic())), running)
         result = ReconcileResult.DONE if found else ReconcileResult.STILL_UNKNOWN
@@ -121,7 +132,8 @@ class Ending:
         effort = self._effort
         answer = self._telling.outcome(outcome, effort.record, attempts=effort.sends, waited_s=self._waited())
         code = None if answer.error is None else answer.error.code.value
-        return answer, store_answer(answer) if isinstance(outcome, Done | Refused) else None, code
+        settles = isinstance(outcome, Done | Refused)
+        return answer, store_answer(answer, self._telling.identifier) if settles else None, code
 
     def _fitting(self, record: Record, outcome: Outcome, answer: Envelope) -> Envelope:
         """The envelope that fits the record after the outcome was folded into it."""
@@ -150,12 +162,19 @@ class Ending:
         try:
             await keep(envelope)
         except StoreUnavailableError:
-            self._spool.later(lambda: keep(envelope))
+            self._spool.later(lambda: self._keep_late(envelope, keep))
             return _unrecorded(envelope)
         except (FencedError, IllegalMoveError):
             # Somebody settled or took the record first; it knows more than this call does.
             return await self._kept(await self._told_by_others(envelope), self._row)
         return envelope
+
+    async def _keep_late(self, envelope: Envelope, keep: Callable[[Envelope], Awaitable[Any]]) -> None:
+        """The record may have moved on since; the row of what was told is kept all the same."""
+        try:
+            await keep(envelope)
+        except (FencedError, IllegalMoveError):
+            await self._row(envelope)
 
     async def _told_by_others(self, envelope: Envelope) -> Envelope:
         current = await self._parts.store.by_key(self._effort.record.origin.tenant, self._effort.record.key)
@@ -166,7 +185,7 @@ class Ending:
         return self._telling.stored(current, attempts=self._effort.sends)
 
     async def _row(self, envelope: Envelope) -> None:
-        await self._parts.store.append_rows((self._telling.row(envelope),), strict=True)
+        await self._effort.append(self._telling.row(envelope))
 
     def _rows_of(self, envelope: Envelope) -> Rows:
         return lambda _: (self._telling.row(envelope),)

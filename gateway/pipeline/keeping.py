@@ -1,13 +1,23 @@
 """Carries a move of the record machine into the store, and carries it again when somebody was faster."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.amnesia import has_forgotten
 from gateway.stages.execute.operation.machine import FencedError, Ownership
-from gateway.stages.execute.operation.ports import Applied, Change, HeldBy, OperationStore, Stale
+from gateway.stages.execute.operation.ports import (
+    Applied,
+    Change,
+    Commit,
+    HeldBy,
+    OperationStore,
+    Stale,
+    StoreUnavailableError,
+)
 from gateway.stages.execute.operation.record import Hold, Record
+from gateway.stages.monitor.ports import Telemetry
 
 Move = Callable[[Record, float], Record]
 """A record and the store's time, to the record as it becomes. Run again on what stands there now, if need be."""
@@ -29,10 +39,20 @@ class HeldError(Exception):
 
 
 class Keeper:
-    """All changes of records go through here."""
+    """All changes of records go through here, and all rows; what is kept and what is not is counted."""
 
-    def __init__(self, store: OperationStore) -> None:
+    def __init__(self, store: OperationStore, telemetry: Telemetry) -> None:
         self._store = store
+        self._telemetry = telemetry
+
+    async def append(self, row: ExecutionRow, *, strict: bool = False) -> None:
+        """Keep the row of an envelope that changed no record: durable before this returns if `strict`, else soon.
+
+        Raises:
+            StoreUnavailableError: it is not known to be kept.
+        """
+        with self._counted((row,)):
+            await self._store.append_rows((row,), strict=strict)
 
     async def insert(self, record: Record) -> Record | None:
         """Keep a new record. None: one with its key is there already."""
@@ -55,6 +75,13 @@ class Keeper:
             HeldError: of a SENT mark.
             StoreUnavailableError: nothing is known to be changed.
         """
+        try:
+            return await self._moved(record, move, rows, leased=leased)
+        except FencedError:
+            self._telemetry.fenced()
+            raise
+
+    async def _moved(self, record: Record, move: Move, rows: Rows, *, leased: bool) -> Record:
         stored: Record | None = record
         while True:
             after = move(record, self._store.now())
@@ -66,7 +93,7 @@ class Keeper:
             )
             if change.after is None and not change.rows:
                 return record
-            match await self._store.commit(change):
+            match await self._commit(change):
                 case Applied():
                     return after
                 case Stale(current=current):
@@ -86,3 +113,24 @@ class Keeper:
     async def extend(self, record: Record, ownership: Ownership, lease_s: float) -> Record:
         """One heartbeat."""
         return await self.move(record, lambda r, now: machine.extend(r, ownership, now=now, lease_until=now + lease_s))
+
+    async def _commit(self, change: Change) -> Commit:
+        if not change.rows:
+            return await self._store.commit(change)
+        with self._counted(change.rows) as kept:
+            answer = await self._store.commit(change)
+            kept.append(isinstance(answer, Applied))
+            return answer
+
+    @contextmanager
+    def _counted(self, rows: Sequence[ExecutionRow]) -> Iterator[list[bool]]:
+        """Count rows as kept or not. A row that is kept at the second try was not at the first."""
+        kept: list[bool] = []
+        try:
+            yield kept
+        except StoreUnavailableError:
+            for row in rows:
+                self._telemetry.rows_failed(row.kind)
+            raise
+        for row in rows if all(kept) else ():
+            self._telemetry.rows_written(row.kind)

@@ -1,5 +1,6 @@
 """The manifests that records were made with, kept beside them: a changed or removed tool still settles what it began."""
 
+from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.stages.execute.operation.ports import PinnedManifest
@@ -30,9 +31,16 @@ class Pins:
             await self.ensure(tool)
 
     async def ensure(self, tool: Tool) -> None:
-        """Pin the manifest of a tool before a record of it is made. Costs nothing when it is pinned."""
+        """Pin the manifest of a tool before a record of it is made. Costs nothing when it is pinned.
+
+        Raises:
+            RevisionError: it would give an operation of its predecessor another key.
+        """
         if tool.digest in self._pinned:
             return
+        # The tool may have been away for a while: the catalogue before this one knew nothing of its predecessor.
+        await self._learn()
+        self._check(tool)
         manifest = PinnedManifest(
             digest=tool.digest,
             tool=tool.name,
@@ -44,11 +52,24 @@ class Pins:
         self._pinned[tool.digest] = manifest
         self._compiled[tool.digest] = tool
 
+    async def refresh(self) -> None:
+        """Learn what other processes have pinned since. Costs one count when that is nothing."""
+        if await self._parts.store.pins() != len(self._pinned):
+            await self._learn()
+
+    async def successor(self, tool: Tool) -> int | None:
+        """The highest revision under which another process already records the tool's operation in another way."""
+        await self.refresh()
+        newer = (it for it in self._pinned.values() if _is_kin(it, tool) and it.revision > tool.identity.revision)
+        # What this version cannot load may identify in any way.
+        found = (it.revision for it in newer if _differs(self._compile(it), tool))
+        return max(found, default=None)
+
     def former(self, tool: Tool) -> tuple[Tool, ...]:
-        """Earlier forms of a tool's operation that identify it in another way: their records are its own, too."""
+        """Earlier forms of a tool, or of its operation, that identify it in another way: their records are its own, too."""
         found: dict[str, Tool] = {}
         for manifest in self._pinned.values():
-            if manifest.operation != tool.identity.operation or manifest.revision >= tool.identity.revision:
+            if not _is_kin(manifest, tool) or manifest.revision >= tool.identity.revision:
                 continue
             earlier = self._compile(manifest)
             if earlier is not None and earlier.identity_digest != tool.identity_digest:
@@ -77,8 +98,10 @@ class Pins:
         return self._compiled[manifest.digest]
 
     def _check(self, tool: Tool) -> None:
+        if tool.effect is Effect.READ:
+            return  # it keeps no record, and cannot raise a revision
         for manifest in self._pinned.values():
-            if manifest.operation != tool.identity.operation or manifest.digest == tool.digest:
+            if not _is_kin(manifest, tool) or manifest.digest == tool.digest:
                 continue
             earlier = self._compile(manifest)
             if earlier is None or earlier.identity_digest == tool.identity_digest:
@@ -91,5 +114,13 @@ class Pins:
                 )
 
     def _latest(self, tool: Tool) -> int:
-        of_it = (it.revision for it in self._pinned.values() if it.operation == tool.identity.operation)
-        return max(of_it, default=0)
+        return max((it.revision for it in self._pinned.values() if _is_kin(it, tool)), default=0)
+
+
+def _differs(other: Tool | None, tool: Tool) -> bool:
+    return other is None or other.identity_digest != tool.identity_digest
+
+
+def _is_kin(manifest: PinnedManifest, tool: Tool) -> bool:
+    """Whether what it recorded is the tool's own: the same operation, or that of its name, called otherwise then."""
+    return manifest.operation == tool.identity.operation or manifest.tool == tool.name

@@ -24,10 +24,8 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, telling: Telling
         StoreUnavailableError: which occurrence it would be cannot be said.
     """
     call, caller = telling.call, telling.caller
-    catalogue = parts.tools.catalogue
-    verdict = validate(call, caller, catalogue)
+    verdict = validate(call, caller, parts.tools.catalogue)
     if isinstance(verdict, Rejected):
-        telling.tool = catalogue.get(call.tool)
         return telling.reject(verdict)
     tool = verdict.tool
     telling.knows(tool, verdict.args)
@@ -46,7 +44,7 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, telling: Telling
     if not isinstance(intention, Intention):
         return telling.refuse(intention)
     deadline = call_deadline(tool.timeouts, started=telling.arrived, requested_ms=call.deadline_ms)
-    visit = Visit(call=call, intention=intention, telling=telling, trace=SilentCall(), deadline=deadline)
+    visit = Visit(intention=intention, telling=telling, trace=SilentCall(), deadline=deadline)
     meeting, _ = await writes.meet_own(visit)
     # Where a record stands already, it is that operation which the call would be answered from.
     key = intention.operation_key(meeting.occurrence) if isinstance(meeting, Begin | Forgotten) else meeting.record.key

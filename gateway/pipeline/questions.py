@@ -1,6 +1,5 @@
-"""What may be asked besides a call: operations, rows, the catalogue; and an operator's word."""
+"""What may be asked besides a call: operations, rows, the catalogue, how this process is; and an operator's word."""
 
-from dataclasses import replace
 from typing import Any
 
 from gateway.contract.call import Caller
@@ -11,8 +10,10 @@ from gateway.contract.requests import (
     EXECUTIONS_READ,
     OPERATIONS_READ,
     OPERATIONS_SETTLE,
+    BreakerView,
     ExecutionQuery,
     OperationQuery,
+    Readiness,
     SettledAs,
     SettleRequest,
     ToolSummary,
@@ -25,9 +26,11 @@ from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sweeping import Sweeper
 from gateway.pipeline.telling import afterwards, rfc3339
+from gateway.stages.execute.breaker.breaker import Breaker
+from gateway.stages.execute.breaker.breaker import State as BreakerState
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.machine import Settlement
-from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.ports import OperationFilter, RowFilter, StoreUnavailableError
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.table import Event, IllegalMoveError
 from gateway.stages.feedback.context import Context
@@ -61,7 +64,7 @@ class Questions:
         """Operations that fit the query, newest first."""
         if query.key is not None:
             record = await self._parts.store.by_key(caller.tenant, query.key)
-            found: tuple[Record, ...] = () if record is None or not self._may_see(record, caller) else (record,)
+            found: tuple[Record, ...] = () if record is None or not may_see(record, caller) else (record,)
         else:
             found = await self._parts.store.list_operations(
                 OperationFilter(
@@ -124,6 +127,27 @@ class Questions:
             return self._refuse(ErrorCode.INVALID_SETTLEMENT, record, state=record.state.value)
         return succeed(self.view(after), self._meta(after))
 
+    def breakers(self) -> tuple[BreakerView, ...]:
+        """Every circuit breaker this process knows of."""
+        wall, now, standings = self._parts.clock.wall(), self._parts.guard.now(), self._parts.guard.standings()
+        return tuple(_breaker(scope, standing.breaker, now, wall) for scope, standing in sorted(standings.items()))
+
+    async def ready(self, *, draining: bool) -> Readiness:
+        """Whether calls should be sent here."""
+        store = self._parts.store
+        checks = {"store": "ok"}
+        try:
+            await store.check()
+        except StoreUnavailableError as error:
+            checks["store"] = str(error) or "the store does not answer"
+        warnings = []
+        if store.clock_stepped_back():
+            warnings.append("The wall clock has stepped back by more than 5 s; same-key replays are stopped.")
+        if not store.durable:
+            warnings.append("The store forgets everything when this process ends.")
+        ready = checks["store"] == "ok" and not draining
+        return Readiness(ready=ready, draining=draining, warnings=tuple(warnings), checks=checks)
+
     def view(self, record: Record) -> dict[str, Any]:
         """An operation as the wire shows it: what was done and how it stands, without bodies."""
         origin = record.origin
@@ -165,19 +189,13 @@ class Questions:
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
             telling = afterwards(self._parts, tool, record, trace_id=None)
             envelope = telling.found(settlement.result, record)
-            result = store_answer(envelope)
+            result = store_answer(envelope, telling.identifier)
             code = None if envelope.error is None else envelope.error.code.value
         return Settlement(by=by, wall=self._parts.store.wall(), result=result, code=code)
 
     async def _visible(self, operation_id: str, caller: Caller) -> Record | None:
         record = await self._parts.store.by_operation_id(caller.tenant, operation_id)
-        return record if record is not None and self._may_see(record, caller) else None
-
-    def _may_see(self, record: Record, caller: Caller) -> bool:
-        if record.origin.tenant != caller.tenant:
-            return False
-        allowed = {OPERATIONS_READ, OPERATIONS_SETTLE} & caller.permissions
-        return bool(allowed) or record.origin.subject == caller.subject
+        return record if record is not None and may_see(record, caller) else None
 
     def _meta(self, record: Record | None = None) -> Meta:
         return Meta(
@@ -196,9 +214,28 @@ class Questions:
         return explain(fail(code, self._meta(record)), context)
 
 
-def unavailable(request_id: str = "") -> Envelope:
+def may_see(record: Record, caller: Caller) -> bool:
+    """Whether a caller may be told of an operation: the own subject's, or any of the tenant's by permission."""
+    if record.origin.tenant != caller.tenant:
+        return False
+    allowed = {OPERATIONS_READ, OPERATIONS_SETTLE} & caller.permissions
+    return bool(allowed) or record.origin.subject == caller.subject
+
+
+def unavailable() -> Envelope:
     """What every question gets while the store is away."""
-    return fail(ErrorCode.STORE_UNAVAILABLE, replace(Meta(request_id=request_id), recorded=False))
+    return fail(ErrorCode.STORE_UNAVAILABLE, Meta(request_id=""))
+
+
+def _breaker(scope: str, breaker: Breaker, now: float, wall: float) -> BreakerView:
+    closed = breaker.state is BreakerState.CLOSED
+    return BreakerView(
+        scope=scope,
+        state=breaker.state.value,
+        failures=breaker.failures,
+        since_wall=None if breaker.since is None else wall - (now - breaker.since),
+        retry_after_s=None if closed else max(breaker.open_until - now, breaker.probe_until - now, 0.0),
+    )
 
 
 def _summary(tool: Tool) -> ToolSummary:

@@ -1,18 +1,14 @@
 """A read: no record, no key. Tried again while that can help, and given up when its caller goes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
-from gateway.manifest.placeholders import CallValues
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Waited, Withheld, admit, attempt_facts, exchange, judge
 from gateway.stages.execute.attempt.deadline import attempt_limits
-from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
+from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Unknown
 from gateway.stages.execute.breaker.breaker import Kind
 from gateway.stages.monitor.ports import AttemptKind, CallTrace, ReconcileTrace
 from gateway.stages.retry.decision import RetryAfter, decide
@@ -25,15 +21,6 @@ class Reading:
     outcome: Outcome | Withheld
     attempts: int
     waited_s: float = 0.0
-
-
-def render(tool: Tool, arguments: Mapping[str, Any], caller: Caller | None, run_id: str | None) -> RenderedRequest:
-    """The request of a read.
-
-    Raises:
-        RenderError: a value cannot stand where the manifest puts it.
-    """
-    return tool.backend.request.render(CallValues(args=arguments, key="", run_id=run_id, caller=caller))
 
 
 async def run_read(
@@ -49,6 +36,8 @@ async def run_read(
         now = parts.clock.monotonic()
         if isinstance(outcome, Withheld):
             return Reading(outcome=outcome, attempts=number - 1)
+        if isinstance(outcome, Done):
+            return Reading(outcome=outcome, attempts=number, waited_s=now - started)
         again = decide(
             outcome,
             effect=tool.effect,

@@ -6,17 +6,18 @@ Evidence decides, by the rules of `lookups.py` and `replay.py`; here it is only 
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
+from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.policies import Caches, Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.reads import render, run_lookup
+from gateway.pipeline.reads import run_lookup
 from gateway.pipeline.sending import Withheld
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done
+from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import lookups, machine, sighting
 from gateway.stages.execute.operation.lookups import LookupTerms, Sight
 from gateway.stages.execute.operation.machine import Settlement
@@ -24,13 +25,17 @@ from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.replay import ReplayTerms
 from gateway.stages.monitor.execution import Stamp, settlement_row
 from gateway.stages.monitor.ports import CallTrace, ReconcileTrace
-from gateway.stages.normalise.payload import Readable, read
-from gateway.stages.normalise.stored import store_answer
+from gateway.stages.normalise.payload import Misread, Readable, read
+from gateway.stages.normalise.stored import store_answer, stored_identifier
 from gateway.stages.validate import arguments as validation
 from gateway.stages.validate.verdict import Accepted
 
-# Candidates are compared with this many of the tool's latest settled results.
-_COMPARED = 200
+# Candidates are compared with so many results of each tool; where there are more, only a key tells.
+_COMPARED = 1000
+_TOO_LONG = Withheld(
+    code=ErrorCode.GATEWAY_CONFIG_ERROR,
+    reason="the list of its look-up is longer than `limits.result_bytes` and cannot be read whole",
+)
 
 
 def lookup_terms(tool: Tool) -> LookupTerms | None:
@@ -55,11 +60,10 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
         return None
     return ReplayTerms(
         window_s=key.window_s,
-        caches_all=key.caches == "all",
+        caches_all=key.caches is Caches.ALL,
         send_within_s=parts.bounds.lease_s,
         horizon_s=horizon_s(tool),
         background_s=None if live else tool.reconcile.replay_for_s,
-        in_progress_status=key.in_progress_status,
         clock_is_sound=not parts.store.clock_stepped_back(),
     )
 
@@ -73,22 +77,27 @@ class Looker:
 
     async def baseline(
         self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: CallTrace, *, deadline: float
-    ) -> tuple[sighting.Identifier, ...] | None:
-        """What is there before the first send, which therefore is not ours. None: it could not be read whole."""
+    ) -> tuple[sighting.Identifier, ...] | Withheld | None:
+        """What is there before the first send, which therefore is not ours.
+
+        None: it could not be read whole this time. Withheld: nor will it be the next time.
+        """
         lookup = tool.reconcile.lookup
         if lookup is None or lookup.baseline is None:
             return ()
         data = await self._ask(tool, arguments, key, trace, deadline=deadline)
-        return None if data is None else sighting.identifiers(data.value, lookup, arguments)
+        if isinstance(data, Readable):
+            return sighting.identifiers(data.value, lookup, arguments)
+        return _TOO_LONG if data is Misread.TOO_LARGE else None
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
         started_at = self._parts.store.now()
         data = await self._ask(tool, record.bodies.arguments, record.key, trace, deadline=deadline)
-        if data is None:
+        if not isinstance(data, Readable):
             return sighting.blind(record, started_at=started_at)
-        taken = await self._taken(record, tool)
-        return sighting.see(data.value, tool, record, started_at=started_at, taken=taken)
+        others = await self._others(record, tool)
+        return sighting.see(data.value, tool, record, started_at=started_at, others=others)
 
     async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
         """Fold a sight into the record as it stands now, with the row of what was learned."""
@@ -115,44 +124,85 @@ class Looker:
 
     def _settlement(self, sight: Sight, tool: Tool, by: str) -> Settlement:
         record = sight.record
-        envelope = afterwards(self._parts, tool, record, trace_id=None).found(sight.matches[0], record)
+        telling = afterwards(self._parts, tool, record, trace_id=None)
+        envelope = telling.found(sight.matches[0], record)
         return Settlement(
             by=by,
             wall=self._parts.store.wall(),
-            result=store_answer(envelope),
+            result=store_answer(envelope, telling.identifier),
             code=None if envelope.error is None else envelope.error.code.value,
         )
 
-    async def _taken(self, record: Record, tool: Tool) -> frozenset[sighting.Identifier]:
-        others = await self._parts.store.settled_results(record.origin.tenant, record.origin.tool, _COMPARED)
-        results = [orjson.loads(r.bodies.result)["data"] for r in others if r.bodies.result and r.key != record.key]
-        return sighting.settled_identifiers(tool, tuple(results))
+    async def _others(self, record: Record, tool: Tool) -> sighting.Others:
+        """What was done since our baseline by tools of the same look-up: its candidates may be theirs."""
+        lookup, sent_wall = tool.reconcile.lookup, record.first_sent_wall
+        if lookup is None or lookup.baseline is None:
+            return sighting.NOBODY
+        since_wall = (record.created_wall if sent_wall is None else sent_wall) - horizon_s(tool)
+        asked = _asked(tool, record)
+        taken: set[sighting.Identifier] = set()
+        rivals: list[tuple[Tool, Record]] = []
+        overlooked = False
+        for other in (tool, *self._alike(tool, lookup.tool)):
+            done = await self._parts.store.settled_results(record.origin.tenant, other.name, since_wall, _COMPARED)
+            overlooked |= len(done) == _COMPARED
+            for its in done:
+                identifier = stored_identifier(its.bodies.result)
+                if its.key != record.key and identifier is not None:
+                    taken.add(identifier)
+                elif its.key != record.key and _asked(other, its) in (None, asked):
+                    rivals.append((other, its))
+        return sighting.Others(taken=frozenset(taken), rivals=tuple(rivals), overlooked=overlooked)
+
+    def _alike(self, tool: Tool, reader: str) -> tuple[Tool, ...]:
+        tools = self._parts.tools.catalogue.tools.values()
+        return tuple(
+            it
+            for it in tools
+            if it.name != tool.name and it.reconcile.lookup is not None and it.reconcile.lookup.tool == reader
+        )
 
     async def _ask(
         self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: ReconcileTrace | CallTrace, *, deadline: float
-    ) -> Readable | None:
-        """The look-up's validated raw result, as nobody in particular; None for every other end."""
+    ) -> Readable | Misread | None:
+        """The look-up's validated raw result, as nobody in particular; why it cannot be read; None: there is none."""
         lookup = tool.reconcile.lookup
         reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
-        if lookup is None or reader is None:
-            return None
-        asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
-        verdict = validation.accept(reader, asked)
-        if not isinstance(verdict, Accepted):
+        if lookup is None or reader is None or reader.effect is not Effect.READ:
+            # A tool of that name may have come to write since.
             return None
         try:
-            rendered = render(reader, verdict.args, None, None)
+            # Rendered by the tool of today for the arguments of then, it may miss some.
+            asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
+            verdict = validation.accept(reader, asked)
+            if not isinstance(verdict, Accepted):
+                return None
+            rendered = render(reader, CallValues(args=verdict.args, key=""))
         except RenderError:
             return None
         until = min(deadline, self._parts.clock.monotonic() + reader.timeouts.total_s)
         outcome = await run_lookup(self._parts, reader, rendered, trace, deadline=until)
         if isinstance(outcome, Withheld) or not isinstance(outcome, Done) or outcome.code is not None:
-            return None
+            too_large = isinstance(outcome, Done) and outcome.code == ErrorCode.RESULT_TOO_LARGE
+            return Misread.TOO_LARGE if too_large else None
         if outcome.answer is None or outcome.pending:
             return None
         fault = None if reader.result is None else reader.result.fault
         value = read(outcome.answer, fault=fault, max_bytes=reader.limits.result_bytes)
-        return value if isinstance(value, Readable) else None
+        return value if isinstance(value, Readable) else value.misread
+
+
+def _asked(tool: Tool, record: Record) -> Mapping[str, Any] | None:
+    """What the look-up is asked for a record; None: its arguments do not give that any more."""
+    lookup = tool.reconcile.lookup
+    if lookup is None:
+        return None
+    values = CallValues(args=record.bodies.arguments, key=tool.key_value(record.key))
+    try:
+        asked: Mapping[str, Any] = lookup.arguments.render(values)
+    except RenderError:
+        return None
+    return asked
 
 
 class _Rows:

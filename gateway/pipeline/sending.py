@@ -1,7 +1,6 @@
 """One attempt: asked of the breaker, given a slot, sent, classified. What it means for the operation is said elsewhere."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
 
 from gateway.contract.codes import FACTS, BreakerCount, ErrorCode
@@ -35,6 +34,7 @@ class Withheld:
     code: ErrorCode
     retry_after_s: float | None = None
     limit: str | None = None
+    reason: str | None = None
     refusal: NotPermitted | None = None
 
 
@@ -121,24 +121,16 @@ async def admit(
     return Admission(parts.guard, tool.breaker, permit, slot)
 
 
-@lru_cache(maxsize=4096)
-def _server(origin: str) -> tuple[str, int]:
-    scheme, _, rest = origin.partition("://")
-    host, _, port = rest.rpartition(":")
-    if not host or not port.isdigit():
-        host, port = rest, "443" if scheme == "https" else "80"
-    return host, int(port)
-
-
 def attempt_facts(tool: Tool, *, number: int, kind: AttemptKind, delay_s: float | None = None) -> AttemptFacts:
     """What telemetry is told of an attempt before it is made."""
-    address, port = _server(tool.backend.origin)
+    url = tool.backend.request.url
     return AttemptFacts(
         number=number,
         kind=kind,
         method=tool.backend.method,
-        server_address=address,
-        server_port=port,
+        server_address=url.host,
+        server_port=url.port,
+        url_template=url.path,
         timeout_s=tool.timeouts.read_s,
         retry_delay_s=delay_s,
     )

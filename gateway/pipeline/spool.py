@@ -23,20 +23,17 @@ class Spool:
         self._faults = faults
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def until_kept(self, keep: Callable[[], Awaitable[Any]]) -> None:
-        """Run `keep` until the store takes it. It must be safe to run again, as every move of a record is."""
-        pause_s = _FIRST_PAUSE_S
-        while True:
-            try:
-                await keep()
-            except StoreUnavailableError:
-                await self._clock.sleep(pause_s)
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-            else:
-                return
+    async def keep(self, keep: Callable[[], Awaitable[Any]]) -> bool:
+        """Run `keep` now; with the store away, `later` (False). It must be safe to run again, as a record's moves are."""
+        try:
+            await keep()
+        except StoreUnavailableError:
+            self.later(keep)
+            return False
+        return True
 
     def later(self, keep: Callable[[], Awaitable[Any]]) -> None:
-        """The same, beside what the caller is doing now."""
+        """Run `keep` until the store takes it, beside what the caller is doing now."""
         task = asyncio.create_task(self._guarded(keep))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -51,8 +48,19 @@ class Spool:
             await asyncio.wait(self._tasks, timeout=within_s)
         return not self._tasks
 
+    async def _until_kept(self, keep: Callable[[], Awaitable[Any]]) -> None:
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                await keep()
+            except StoreUnavailableError:
+                await self._clock.sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            else:
+                return
+
     async def _guarded(self, keep: Callable[[], Awaitable[Any]]) -> None:
         try:
-            await self.until_kept(keep)
+            await self._until_kept(keep)
         except Exception as error:  # noqa: BLE001 - the last guard of a background task
             self._faults("spool", error)

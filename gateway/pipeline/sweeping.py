@@ -1,5 +1,7 @@
 """Care for records that nobody drives: owners that died, outcomes that are due for a look, replays in the background."""
 
+import asyncio
+
 from gateway.contract.codes import ErrorCode
 from gateway.manifest.tool import Tool
 from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
@@ -15,7 +17,8 @@ from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
-from gateway.stages.monitor.ports import AttemptKind, ReconcileMethod, ReconcileResult
+from gateway.stages.monitor.outcome import learned
+from gateway.stages.monitor.ports import AttemptKind, ReconcileMethod
 from gateway.stages.normalise.stored import store_answer
 
 _BATCH = 32
@@ -32,7 +35,6 @@ class Sweeper:
         self._looker = looker
         self._spool = spool
         self._pins = pins
-        self._token = parts.chance.token()
 
     async def run(self) -> None:
         """Sweep until cancelled."""
@@ -47,33 +49,38 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """One round; how many records were cared for."""
-        lease_s = max(60.0, self._parts.bounds.lease_s)
-        due = await self._parts.store.lease_due(self._token, lease_s, _BATCH)
-        for record in due:
-            next_look_s = _LONGEST_S
-            try:
-                cared = await self.care_for(record)
-                next_look_s = await self._next_look_s(cared)
-            except (FencedError, IllegalMoveError):
-                next_look_s = _SHORTEST_S  # somebody changed it under our hands
-            except Exception as error:  # noqa: BLE001 - as above
-                self._spool.fault("reconciliation", error)
-            finally:
-                await self._parts.store.release(record.origin.tenant, record.key, self._token, next_look_s)
+        await self._pins.refresh()
+        lease_s, token = max(60.0, self._parts.bounds.lease_s), self._parts.chance.token()
+        due = await self._parts.store.lease_due(token, lease_s, _BATCH)
+        # Each waits for a service of its own; the bulkhead of look-ups bounds how many ask at once.
+        ends = await asyncio.gather(*(self._care_in_turn(record, token) for record in due), return_exceptions=True)
+        for end in ends:
+            if end is not None:
+                raise end
         return len(due)
+
+    async def _care_in_turn(self, record: Record, token: str) -> None:
+        next_look_s = _LONGEST_S
+        try:
+            next_look_s = await self._next_look_s(await self.care_for(record))
+        except (FencedError, IllegalMoveError):
+            next_look_s = _SHORTEST_S  # somebody changed it under our hands
+        except Exception as error:  # noqa: BLE001 - as above
+            self._spool.fault("reconciliation", error)
+        finally:
+            await self._parts.store.release(record.origin.tenant, record.key, token, next_look_s)
 
     async def reconcile(self, record: Record) -> Record:
         """Look now, due or not: for a caller or an operator who asks."""
-        if not await self._parts.store.lease_one(record.origin.tenant, record.key, self._token, 60.0):
+        token = self._parts.chance.token()
+        if not await self._parts.store.lease_one(record.origin.tenant, record.key, token, 60.0):
             return record
         cared = record
         try:
             cared = await self.care_for(record)
             return cared
         finally:
-            await self._parts.store.release(
-                record.origin.tenant, record.key, self._token, await self._next_look_s(cared)
-            )
+            await self._parts.store.release(record.origin.tenant, record.key, token, await self._next_look_s(cared))
 
     async def has_means(self, record: Record) -> bool:
         """Whether the operation's manifest declares any way to find out."""
@@ -105,7 +112,7 @@ class Sweeper:
         deadline = parts.clock.monotonic() + tool.timeouts.total_s
         sight = await self._looker.look(record, tool, trace, deadline=deadline)
         after = await self._looker.apply(sight, tool, trace_id=trace.trace_id)
-        trace.ended(_result(after), operation_id=record.operation_id)
+        trace.ended(learned(after.state), operation_id=record.operation_id)
         return after
 
     async def _replay(self, record: Record, tool: Tool) -> Record:
@@ -123,14 +130,14 @@ class Sweeper:
                 telling = afterwards(parts, tool, effort.record, trace_id=trace.trace_id)
                 answer = telling.outcome(outcome, effort.record, attempts=effort.sends)
                 code = ErrorCode(answer.error.code).value if answer.error is not None else None
-                result = store_answer(answer) if isinstance(outcome, Done | Refused) else None
+                result = store_answer(answer, telling.identifier) if isinstance(outcome, Done | Refused) else None
                 rows = self._looker.rows(record, by="replay", trace_id=trace.trace_id)
-                await self._spool.until_kept(lambda: effort.learn(outcome, rows, result=result, code=code))
-                if effort.record.state is State.CLAIMED:
+                kept = await self._spool.keep(lambda: effort.learn(outcome, rows, result=result, code=code))
+                if kept and effort.record.state is State.CLAIMED:
                     await effort.give_up(rows)
             elif isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
                 effort.record = await parts.store.by_key(record.origin.tenant, record.key) or record
-        trace.ended(_result(effort.record), operation_id=record.operation_id)
+        trace.ended(learned(effort.record.state), operation_id=record.operation_id)
         return effort.record
 
     async def _next_look_s(self, record: Record) -> float:
@@ -143,13 +150,3 @@ class Sweeper:
         due = None if terms is None else lookups.due_at(record, terms)
         backoff_s = min(_LONGEST_S, max(_SHORTEST_S, _SHARE_OF_AGE * (now - record.closed_at)))
         return backoff_s if due is None or due <= now else min(backoff_s, due - now)
-
-
-def _result(record: Record) -> ReconcileResult:
-    match record.state:
-        case State.DONE | State.FROZEN:
-            return ReconcileResult.DONE
-        case State.FREE | State.REFUSED:
-            return ReconcileResult.NOT_DONE
-        case _:
-            return ReconcileResult.STILL_UNKNOWN

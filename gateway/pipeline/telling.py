@@ -11,13 +11,15 @@ from gateway.contract.canonical import NotCanonical, canonical
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow
-from gateway.manifest.placeholders import CallValues
-from gateway.manifest.policies import Deprecated, Effect
+from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.policies import Deprecated
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
-from gateway.stages.execute.attempt.outcome import Done, Outcome
+from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
+from gateway.stages.execute.attempt.render import RequestTooLargeError
 from gateway.stages.execute.operation.record import Record
+from gateway.stages.execute.operation.sighting import identifier_of
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.observation import explain
 from gateway.stages.monitor.execution import Stamp, argument_hash, call_row, user_hash
@@ -40,12 +42,15 @@ def _rfc3339(second: int) -> str:
 
 
 def suggestion(tool: Tool, arguments: Mapping[str, Any], operation_key: str = "") -> Suggestion | None:
-    """The read that tells whether an action of this tool was carried out, rendered for these arguments."""
+    """The read that tells whether an action of this tool was carried out; None where these arguments give no such call."""
     lookup = tool.reconcile.lookup
     if lookup is None:
         return None
     values = CallValues(args=arguments, key=tool.key_value(operation_key) if operation_key else "")
-    return Suggestion(tool=lookup.tool, arguments=lookup.arguments.render(values))
+    try:
+        return Suggestion(tool=lookup.tool, arguments=lookup.arguments.render(values))
+    except RenderError:
+        return None
 
 
 class Telling:
@@ -62,12 +67,18 @@ class Telling:
         self.idempotency = IdempotencyResult.NONE
         self.withheld: Withheld | None = None
         self.deadline: float | None = None
+        """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
         self.warnings: tuple[str, ...] = ()
+        self.identifier: str | int | None = None
+        """Of what was done, where the last result that was told has one: it goes into the record beside the answer."""
         self.sent = 0
         """Sends of this call in undertakings that ended without an answer."""
+        self.met: Record | None = None
+        """The call's own operation, as it stood unsettled when the call last looked."""
         self.rowed = False
         """The row of this call's envelope is kept, or on its way, together with its record."""
         self._hashed: str | None = None
+        self._result_bytes: int | None = None
         # One call, one row: kept twice, after a store that did not answer, it is still the same one.
         self._row_id = parts.chance.ulid()
 
@@ -99,19 +110,16 @@ class Telling:
             warnings=self.warnings,
         )
 
-    def deadline_or(self, otherwise: float) -> float:
-        """The caller's deadline, on Clock.monotonic."""
-        return otherwise if self.deadline is None else self.deadline
-
     def reject(self, rejected: Rejected) -> Envelope:
         """The call did not pass validation."""
-        return fail(rejected.code, self.meta(), message=rejected.message, details=rejected.details)
+        self.tool = rejected.tool
+        return self.refuse(rejected.code, faults=rejected.faults, tools=rejected.tools, permission=rejected.permission)
 
-    def context(self, record: Record | None = None) -> Context:
-        """What an observation may draw on: validated arguments and the manifest's words."""
+    def context(self, record: Record | None = None, **facts: Any) -> Context:
+        """What an observation may draw on: validated arguments and the manifest's words, and `facts` of the moment."""
         tool = self.tool
         if tool is None:
-            return Context(tool=self.call.tool)
+            return Context(tool=self.call.tool, **facts)
         key = "" if record is None else record.key
         owner = tool.unknown
         return Context(
@@ -125,7 +133,7 @@ class Telling:
             verify=suggestion(tool, self.arguments, key) if self.arguments else None,
             owner=None if owner is None else owner.owner,
             runbook=None if owner is None else owner.runbook,
-            names=tool.arguments.names,
+            **facts,
         )
 
     def refuse(
@@ -145,13 +153,24 @@ class Telling:
         envelope = fail(
             code, self.meta(record, attempts=attempts), message=message, details=details, retry_after_s=retry_after_s
         )
-        return explain(envelope, replace(self.context(record), **facts))
+        return explain(envelope, self.context(record, **facts))
+
+    def values(self, *, key: str) -> CallValues:
+        """What the tool's request is rendered from. `key` is as the downstream stores it; a read has none."""
+        return CallValues(args=self.arguments, key=key, run_id=self.call.run_id, caller=self.caller)
+
+    def unsendable(self, error: RenderError) -> Envelope:
+        """No request can be made of these arguments; nothing was sent."""
+        if isinstance(error, RequestTooLargeError):
+            return self.refuse(error.code, limit=f"{error.limit:,} bytes")
+        return self.refuse(error.code, message=f"Nothing was executed: {error}.")
 
     def withhold(self, withheld: Withheld) -> Envelope:
         """Nothing was sent, for a reason of ours."""
         self.withheld = withheld
         refusal = withheld.refusal
         facts: dict[str, Any] = {"retry_after_s": withheld.retry_after_s, "limit": withheld.limit}
+        facts["reason"] = withheld.reason
         if refusal is not None:
             facts |= {"failures": refusal.failures, "calls": refusal.of, "last_code": refusal.last_code}
         return self.refuse(withheld.code, **facts)
@@ -163,19 +182,25 @@ class Telling:
         tool = self.tool
         if tool is None:
             raise ValueError("no tool, no attempt")
+        answer = outcome.answer if isinstance(outcome, Done | Refused) else None
+        self._result_bytes = None if answer is None else len(answer.body)
         payload: Readable | Unreadable | None = None
         if isinstance(outcome, Done) and outcome.code is None and outcome.answer is not None:
             fault = None if tool.result is None else tool.result.fault
             payload = read(outcome.answer, fault=fault, max_bytes=tool.limits.result_bytes)
+        self.identifier = identifier_of(tool, payload.value) if isinstance(payload, Readable) else None
         fetched_at = rfc3339(self._parts.clock.wall()) if isinstance(outcome, Done) else None
         meta = self.meta(record, attempts=attempts, fetched_at=fetched_at)
         envelope = of_outcome(outcome, meta, effect=tool.effect, payload=payload, result_view=tool.result_view)
-        return explain(envelope, replace(self.context(record), attempts=attempts, waited_s=waited_s))
+        if envelope.ok:
+            return envelope
+        return explain(envelope, self.context(record, attempts=attempts, waited_s=waited_s))
 
     def found(self, item: Any, record: Record) -> Envelope:
         """A look-up showed that the operation was done: its candidate is the result, if it is what the tool declares."""
         tool = self.tool
         meta = self.meta(record, fetched_at=rfc3339(self._parts.clock.wall()))
+        self.identifier = None if tool is None else identifier_of(tool, item)
         if tool is None or (tool.result is not None and tool.result.fault(item) is not None):
             return explain(fail(ErrorCode.DONE_RESULT_LOST, meta), self.context(record))
         seen = view(item, tool.result_view)
@@ -188,9 +213,19 @@ class Telling:
         if sends:
             # What this call itself sent has been found out; nothing of it is a repetition.
             envelope = replace(envelope, meta=replace(envelope.meta, replayed=False))
-        return explain(
-            envelope, replace(self.context(record), state=record.state.value, operation_id=record.operation_id)
-        )
+        if envelope.ok:
+            return envelope
+        return explain(envelope, self.context(record, state=record.state.value, operation_id=record.operation_id))
+
+    def without_store(self) -> Envelope:
+        """The store went away. What this call has sent, or seen under way, is not talked away by that."""
+        if self.met is not None:
+            envelope = self.stored(self.met, retry_after_s=1.0)
+        elif self.sent:
+            envelope = self.refuse(ErrorCode.OUTCOME_UNKNOWN, attempts=self.sent)
+        else:
+            return self.refuse(ErrorCode.STORE_UNAVAILABLE)
+        return replace(envelope, meta=replace(envelope.meta, recorded=False))
 
     def adopt(self, answer: Envelope) -> Envelope:
         """The answer that the owner of the same operation got, for this call, which sent nothing of its own."""
@@ -223,14 +258,14 @@ class Telling:
         """The envelope is about to be given to the caller."""
         now, tool = self._parts.clock.monotonic(), self.tool
         deadline = self.deadline
-        executed = tool is not None and tool.effect is not Effect.READ and envelope.error is None
         trace.ended(
             envelope,
             idempotency=self.idempotency,
             breaker=None if tool is None else breaker_state(self.withheld),
             deadline_s=None if deadline is None else deadline - self.arrived,
             deadline_left_s=None if deadline is None else deadline - now,
-            cost=tool.cost if tool is not None and executed else None,
+            result_bytes=self._result_bytes,
+            cost=None if tool is None else tool.cost,
             user_hash=user_hash(self.caller, self._parts.bounds.hash_key),
         )
 

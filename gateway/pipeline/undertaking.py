@@ -72,15 +72,13 @@ class Undertaking:
         plan = Plan(deadline=self._deadline, kind=kind, waited=self._trace.waited)
         parts.budgets.earn(scope, effort.tool.retry.budget)
         while True:
-            started = parts.clock.monotonic()
             running = await self._begin(plan)
             if isinstance(running, Withheld):
                 return self._give(await self._ending.withheld(running))
             if isinstance(running, Running):
                 if not await self._caller_waits_for(running):
                     return await self._answer_early(running)
-                short = self._deadline < started + effort.tool.timeouts.read_s
-                outcome = await effort.ended(running, cut_short=short and parts.clock.monotonic() >= self._deadline)
+                outcome = await effort.ended(running)
             else:
                 outcome = running
             if isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
@@ -95,9 +93,12 @@ class Undertaking:
     async def _begin(self, plan: Plan) -> Running | Withheld | NotSent:
         effort = self.effort
         lookup = effort.tool.reconcile.lookup
-        if lookup is not None and lookup.baseline is not None and not effort.record.attempts:
+        effort.baseline = None
+        if lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing():
             arguments, key = effort.record.bodies.arguments, effort.record.key
             seen = await self._looker.baseline(effort.tool, arguments, key, self._trace, deadline=self._deadline)
+            if isinstance(seen, Withheld):
+                return seen
             if seen is None:
                 # Without it, what was there before could later be taken for ours.
                 return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
@@ -144,8 +145,9 @@ class Undertaking:
 
     async def _answer_early(self, running: Running) -> None:
         """The caller has waited `read`: look for proof while it is still held, then say *unknown* and listen on."""
-        until = self._held_until()
-        await running.admission.tell(Unknown(code=ErrorCode.TIMEOUT_UNKNOWN_OUTCOME))
+        until, sent_at = self._held_until(), self.effort.sent_at
+        short = sent_at is not None and self._deadline < sent_at + self.effort.tool.timeouts.read_s
+        await running.admission.tell(Unknown(code=ErrorCode.TIMEOUT_UNKNOWN_OUTCOME), cut_short=short)
         if await self._ending.look_while_held(until, running):
             running.task.cancel()
             await asyncio.wait({running.task})

@@ -13,11 +13,15 @@ from gateway.stages.monitor.ports import CallTrace
 class Visit:
     """`deadline` is the caller's, on Clock.monotonic."""
 
-    call: ToolCall
     intention: Intention
     telling: Telling
     trace: CallTrace
     deadline: float
+
+    @property
+    def call(self) -> ToolCall:
+        """As it came."""
+        return self.telling.call
 
 
 Step = Envelope | None

@@ -5,6 +5,7 @@ import contextlib
 from enum import Enum, auto
 from typing import assert_never
 
+from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.manifest.tool import Tool
@@ -12,8 +13,9 @@ from gateway.pipeline.claiming import Claims
 from gateway.pipeline.keeping import HeldError, Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
+from gateway.pipeline.questions import may_see
 from gateway.pipeline.reconciling import Looker, replay_terms
-from gateway.pipeline.telling import suggestion
+from gateway.pipeline.telling import rfc3339, suggestion
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
@@ -40,7 +42,9 @@ from gateway.stages.execute.operation.meeting import (
 )
 from gateway.stages.execute.operation.ports import Snapshot
 from gateway.stages.execute.operation.record import Record, State
-from gateway.stages.feedback.context import Blocker
+from gateway.stages.feedback.context import Blocker, Suggestion
+from gateway.stages.feedback.words import ELLIPSIS
+from gateway.stages.monitor.outcome import learned
 from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
 
 # How often a call that waits looks at the record itself: the owner may be another process, or dead.
@@ -75,6 +79,7 @@ class Writes:
         """
         while True:
             meeting = await self.meet(visit)
+            visit.telling.met = meeting.record if isinstance(meeting, Running | InDoubt | Frozen) else None
             try:
                 answer = _stale(meeting, visit) or self._unsure(meeting, visit) or await self._act(meeting, visit)
             except HeldError as held:
@@ -162,6 +167,7 @@ class Writes:
             differing=() if record.tombstone else names,
             state=record.state.value,
             operation_id=record.operation_id,
+            settled_at=rfc3339(record.settled_wall),
         )
 
     async def _running(self, record: Record, visit: Visit) -> Step:
@@ -181,16 +187,22 @@ class Writes:
             return visit.telling.refuse(ErrorCode.DEADLINE_BEFORE_SEND)
         hold = next((h for h in visit.intention.holds if h in holder.holds), None)
         argument = None if hold is None else visit.intention.tool.holds[hold.name]
-        other = self._parts.tools.catalogue.get(holder.origin.tool)
-        verify = None if other is None else suggestion(other, holder.bodies.arguments, holder.key)
         blocker = Blocker(
             tool=holder.origin.tool,
             operation_id=holder.operation_id,
             hold="" if hold is None else hold.name,
             value=None if argument is None else visit.intention.arguments[argument],
-            verify=verify,
+            verify=await self._verify(holder, visit.telling.caller),
         )
         return visit.telling.refuse(ErrorCode.BLOCKED_BY_UNKNOWN, blocker=blocker, state=holder.state.value)
+
+    async def _verify(self, holder: Record, caller: Caller) -> Suggestion | None:
+        """How this caller may find out about another operation: only who may see it and do the same is told its values."""
+        tool = await self._pins.tool_of(holder)
+        if tool is None or tool.permission not in caller.permissions or not may_see(holder, caller):
+            return None
+        masked = {name: ELLIPSIS for name in tool.sensitive if name in holder.bodies.arguments}
+        return suggestion(tool, {**holder.bodies.arguments, **masked}, holder.key)
 
     async def _wait_for(self, record: Record, visit: Visit) -> "Envelope | _Wait":
         """Wait for `record` to move on: for its owner's word, or for what the store shows."""
@@ -217,29 +229,28 @@ class Writes:
 
     async def _in_doubt(self, record: Record, visit: Visit) -> Step:
         """Its outcome is unknown: ask again under the same key where that is safe, else look; never act anew."""
-        parts, tool = self._parts, visit.intention.tool
         visit.telling.idempotency = IdempotencyResult.UNKNOWN
-        terms = replay_terms(parts, tool, live=True)
-        if record.state is State.UNKNOWN and replay.refusal(record, terms, wall=parts.store.wall()) is None:
-            return await self._claims.undertake(visit, record, None)
-        settled = await self._look(record, visit)
+        # What was sent is settled by the contract under which it was sent, whatever the manifest says today.
+        tool = await self._pins.tool_of(record) or visit.intention.tool
+        terms = replay_terms(self._parts, tool, live=True)
+        allowed = replay.refusal(record, terms, wall=self._parts.store.wall()) is None
+        if record.state is State.UNKNOWN and allowed and await self._claims.may_send(visit):
+            return await self._claims.undertake(visit, record, None, tool)
+        settled = await self._look(record, tool, visit)
         if settled.state not in (State.UNKNOWN, State.LISTENING):
             return None
         return visit.telling.stored(settled)
 
-    async def _look(self, record: Record, visit: Visit) -> Record:
+    async def _look(self, record: Record, tool: Tool, visit: Visit) -> Record:
         """One look-up, if the manifest lets a caller be held for it."""
-        parts, tool = self._parts, visit.intention.tool
+        parts = self._parts
         until = min(visit.deadline, parts.clock.monotonic() + tool.reconcile.inline_s)
         if tool.reconcile.lookup is None:
             return record
         trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)
         sight = await self._looker.look(record, tool, trace, deadline=until)
         settled = await self._looker.apply(sight, tool, trace_id=trace.trace_id)
-        done = settled.state in (State.DONE, State.REFUSED, State.FROZEN)
-        left_doubt = settled.state is State.FREE
-        result = ReconcileResult.DONE if done else ReconcileResult.STILL_UNKNOWN
-        trace.ended(ReconcileResult.NOT_DONE if left_doubt else result, operation_id=record.operation_id)
+        trace.ended(learned(settled.state), operation_id=record.operation_id)
         return settled
 
     async def _forgotten(self, meeting: Forgotten, visit: Visit) -> Step:
@@ -250,8 +261,10 @@ class Writes:
             found = tool.reconcile.lookup is not None and await self._shows(record, visit)
             if not found:
                 return await self._claims.start(meeting, visit)
-        await self._keeper.insert(record)
-        return None
+        barred = await self._claims.barred(visit)
+        if barred is None:
+            await self._keeper.insert(record)
+        return barred
 
     async def _shows(self, record: Record, visit: Visit) -> bool:
         trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)

@@ -3,11 +3,11 @@
 import asyncio
 from dataclasses import replace
 
-from gateway.stages.execute.operation.ports import Change, OperationStore, RowFilter, Stale
+from gateway.stages.execute.operation.ports import Change, OperationStore, PinnedManifest, RowFilter, Stale
 from gateway.stages.execute.operation.record import Bodies, Hold, Record, State
 from gateway.stages.execute.operation.table import Event
 from tests.clocks import ManualClock
-from tests.conformance.moves import LEASE_S, drive, fire, history, row
+from tests.conformance.moves import LEASE_S, claimed, drive, fire, history, origin, row
 from tests.conformance.stores import ROWS_RETENTION_S, Harness
 
 
@@ -150,6 +150,43 @@ async def test_one_operation_is_forgotten_at_once(store: OperationStore, clock: 
         False,
     ]
     assert await store.by_key("acme", other.key) == other
+
+
+async def test_tools_are_forgotten_apart(store: OperationStore, clock: ManualClock) -> None:
+    """Each tool has its own retention: the store names the tools that have something to forget, and forgets of those."""
+    done = history("a", State.DONE, clock.monotonic())[-1]
+    records = {
+        tool: replace(done, key=tool, operation_id=tool, version=1, origin=origin(tool=tool))
+        for tool in ("refund", "ship", "void")
+    }
+    for record in records.values():
+        await store.commit(Change(after=record))
+    await drive(store, (claimed("b", clock.monotonic(), by=origin(tool="open")),))
+    assert done.settled_wall is not None
+    clock.step_wall(done.settled_wall + 1.0 - clock.wall())
+
+    assert sorted(await store.tools_kept()) == ["refund", "ship", "void"]
+    assert await store.forget(retention_s=0.0, tools=()) == 0
+    assert await store.forget(retention_s=2.0, tools=("refund", "void", "open")) == 0
+    assert await store.forget(retention_s=0.0, tools=("refund", "void", "open")) == 2
+    assert await store.tools_kept() == ("ship",)
+    assert await store.by_key("acme", "ship") == records["ship"]
+
+
+async def test_manifests_stay_pinned(harness: Harness, clock: ManualClock) -> None:
+    """A manifest is kept once, as it was first pinned, and given in the order of pinning."""
+    store = await harness.open()
+    first, second = (
+        PinnedManifest(digest=digest, tool="refund", operation="refund", revision=1, canonical=b'{"name":"refund"}')
+        for digest in ("z", "a")
+    )
+    assert (await store.pinned(), await store.pins()) == ((), 0)
+    await store.pin((first,))
+    await clock.advance(1.0)
+    await store.pin((second, replace(first, canonical=b"{}")))
+
+    other = await harness.open()
+    assert (await other.pinned(), await other.pins()) == ((first, second), 2)
 
 
 async def test_forgetting_is_a_change(store: OperationStore, clock: ManualClock) -> None:

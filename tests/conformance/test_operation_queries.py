@@ -42,17 +42,20 @@ async def test_operations_are_listed_newest_first(store: OperationStore, clock: 
 
 
 async def test_settled_results_are_those_of_one_tool(store: OperationStore, clock: ManualClock) -> None:
-    """Only DONE records of the tenant's tool, newest first."""
+    """Only DONE records of the tenant's tool, settled since then, the latest first."""
     now = clock.monotonic()
     first = await drive(store, history("a", State.DONE, now))
     second = await drive(store, history("b", State.DONE, now))
     await drive(store, history("c", State.UNKNOWN, now))
     await drive(store, (claimed("d", now, by=origin(tool="ship")),))
 
-    assert await store.settled_results("acme", "refund", 10) == (second, first)
-    assert await store.settled_results("acme", "refund", 1) == (second,)
-    assert await store.settled_results("other", "refund", 10) == ()
-    assert await store.settled_results("acme", "ship", 10) == ()
+    assert await store.settled_results("acme", "refund", 0.0, 10) == (second, first)
+    assert await store.settled_results("acme", "refund", 0.0, 1) == (second,)
+    assert await store.settled_results("other", "refund", 0.0, 10) == ()
+    assert await store.settled_results("acme", "ship", 0.0, 10) == ()
+    assert first.settled_wall is not None
+    assert await store.settled_results("acme", "refund", first.settled_wall, 10) == (second, first)
+    assert await store.settled_results("acme", "refund", first.settled_wall + 1e6, 10) == ()
 
 
 async def test_rows_are_listed_newest_first(store: OperationStore) -> None:

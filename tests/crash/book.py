@@ -1,11 +1,11 @@
 """What clients were told, what the store kept, what the provider did; and every sentence in which they disagree."""
 
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 
-import httpx
-
 from tests.crash.fleet import Gateway
+from tests.crash.plain_http import ask
 
 PAYMENT: Final = "PAY-1"
 AMOUNT_PAISE: Final = 425_000
@@ -17,11 +17,11 @@ class Operation:
 
     order: str
     tool: str
-    amount_paise: int = AMOUNT_PAISE
+    payment: str = PAYMENT
 
     def arguments(self) -> dict[str, Any]:
         """Of each of its calls."""
-        return {"order_id": self.order, "payment_id": PAYMENT, "amount_paise": self.amount_paise}
+        return {"order_id": self.order, "payment_id": self.payment, "amount_paise": AMOUNT_PAISE}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -59,49 +59,48 @@ class Client:
     """An agent that keeps every envelope it receives. Its calls are POSTs over connections of their own."""
 
     def __init__(self, key: str, tally: Tally) -> None:
-        self._http = httpx.AsyncClient(
-            headers={"Authorization": f"Bearer {key}"}, timeout=20.0, limits=httpx.Limits(max_keepalive_connections=0)
-        )
+        self._key = key
         self.tally = tally
         self.delivered: list[Delivered] = []
-
-    async def close(self) -> None:
-        """Close what is open."""
-        await self._http.aclose()
 
     async def call(self, gateway: Gateway, operation: Operation) -> dict[str, Any] | None:
         """Make the call; None when no answer came."""
         self.tally.calls += 1
-        body = {"arguments": operation.arguments(), "run": {"id": operation.order}}
+        document = {"arguments": operation.arguments(), "run": {"id": operation.order}}
         try:
-            answer = await self._http.post(f"{gateway.url}/v1/tools/{operation.tool}/calls", json=body)
-        except httpx.TransportError:
+            reply = await ask(f"{gateway.url}/v1/tools/{operation.tool}/calls", self._key, document=document)
+        except TimeoutError:
+            self.tally.violations.append(f"{operation}: silence instead of an answer")
             return None
-        envelope: dict[str, Any] = answer.json()
+        if reply is None:
+            return None
+        envelope: dict[str, Any] = reply.body
         self.tally.answers += 1
         self.delivered.append(Delivered(operation=operation, envelope=envelope))
         return envelope
 
     async def operations(self, gateway: Gateway, **query: str) -> list[dict[str, Any]]:
         """`GET /v1/operations`."""
-        answer = await self._http.get(f"{gateway.url}/v1/operations", params={"limit": "1000", **query})
-        found: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["operations"]
-        return found
+        return await self._list(gateway, "operations", query)
 
     async def rows(self, gateway: Gateway, run_id: str) -> list[dict[str, Any]]:
         """`GET /v1/executions` of one operation's calls."""
-        params = {"run_id": run_id, "limit": "1000"}
-        answer = await self._http.get(f"{gateway.url}/v1/executions", params=params)
-        found: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["executions"]
-        return found
+        return await self._list(gateway, "executions", {"run_id": run_id})
 
     async def settle(self, gateway: Gateway, operation_id: str, *, executed: bool, result: Any) -> int:
         """`POST /v1/operations/{id}/settle`; the HTTP status."""
         word = {"settled_as": "executed" if executed else "not_executed", "evidence": "the provider's own ledger"}
         if executed:
             word["result"] = result
-        answer = await self._http.post(f"{gateway.url}/v1/operations/{operation_id}/settle", json=word)
-        return answer.status_code
+        reply = await ask(f"{gateway.url}/v1/operations/{operation_id}/settle", self._key, document=word)
+        return 0 if reply is None else reply.status
+
+    async def _list(self, gateway: Gateway, what: str, query: dict[str, str]) -> list[dict[str, Any]]:
+        reply = await ask(f"{gateway.url}/v1/{what}", self._key, query={"limit": "1000", **query})
+        assert reply is not None, f"{gateway} gave no answer"
+        assert reply.status == HTTPStatus.OK, reply
+        found: list[dict[str, Any]] = reply.body["data"][what]
+        return found
 
 
 def told(envelope: dict[str, Any]) -> tuple[str, str | None]:

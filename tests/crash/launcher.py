@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from bench.scenarios.unsafe import PROTECTIONS
 from gateway import __version__
 from gateway.adapters.cel.engine import CelEngine
 from gateway.adapters.files.keys import KeyFile
@@ -46,6 +47,7 @@ class Errand:
         folder: where its store and keys are.
         point: where it dies once all of `orders` have come there; None: not by itself.
         sweep_s: how often it looks for records in need of care.
+        without: a protection of `bench.scenarios.unsafe` that this one lacks, so that the kills show what it is for.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Errand:
     sweep_s: float
     point: str | None = None
     orders: tuple[str, ...] = ()
+    without: str | None = None
 
     def line(self) -> bytes:
         """As the launcher reads it."""
@@ -81,6 +84,8 @@ def settings_of(errand: Errand) -> Settings:
 def run(errand: Errand) -> None:
     """Be a gateway until killed: the composition of `gateway.app`, with traps at its ports."""
     settings = settings_of(errand)
+    if errand.without is not None:
+        PROTECTIONS[errand.without]()
     configure_logging("WARNING")
     trap = Trap(None if errand.point is None else Point(errand.point), errand.orders)
     clock = SystemClock()

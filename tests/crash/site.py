@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gateway.adapters.files.keys import create_key
 from gateway.demo.provider_process import ProviderProcess
-from tests.crash.book import Client, Operation, Tally, compare_rows, told
+from tests.crash.book import AMOUNT_PAISE, Client, Operation, Tally, compare_rows, told
 from tests.crash.fleet import Fleet, Gateway
 from tests.crash.launcher import Errand
 from tests.crash.points import PLAIN, TOOLS, Killer, Row
@@ -65,6 +65,7 @@ class Site:
     folder: Path
     orders: Iterator[int]
     tally: Tally
+    without: str | None = None
     client: Client = field(init=False)
     survivor: Gateway = field(init=False)
     _names: int = 0
@@ -92,7 +93,6 @@ class Site:
         self.tally.misses += missed
         await asyncio.gather(*self._finishing)
         await self._audit()
-        await self.client.close()
 
     def _new_round(self) -> Round:
         def operation(tool: str) -> Operation:
@@ -115,6 +115,7 @@ class Site:
             sweep_s=sweep_s,
             point=self.row.point.value if trapped else None,
             orders=tuple(each.order for each in watching.watched) if trapped else (),
+            without=self.without,
         )
         return await self.fleet.start(errand)
 
@@ -165,8 +166,12 @@ class Site:
                 await asyncio.wait({victim.ended}, timeout=PATIENCE_S)
                 return victim.ended.done()
             case _:
-                await asyncio.wait({victim.ended, asyncio.ensure_future(answered)}, return_when=asyncio.FIRST_COMPLETED)
-                await asyncio.wait({victim.ended}, timeout=0.2)
+                either: set[asyncio.Future[Any]] = {victim.ended, *watched}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                if any(each.done() and each.result() is not None for each in watched):
+                    # It can come to the point no more, and the others would wait there for it.
+                    return False
+                await asyncio.wait({victim.ended}, timeout=PATIENCE_S)
                 return victim.ended.done()
 
     async def _events(self, what: str, current: Round) -> None:
@@ -239,9 +244,7 @@ class Site:
         if watched and not self.row.person:
             self._wrong(operation, "needed a person where the table says none")
         effects = await self.provider.refunds(operation.order)
-        result = (
-            {"refund_id": effects[0], "status": "settled", "amount_paise": operation.amount_paise} if effects else None
-        )
+        result = {"refund_id": effects[0], "status": "settled", "amount_paise": AMOUNT_PAISE} if effects else None
         status = await self.client.settle(self.survivor, operation_id, executed=bool(effects), result=result)
         self.tally.by_hand += 1
         if status != 200:

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.adapters.files.keys import create_key
 from gateway.demo.provider_process import ProviderProcess
-from tests.crash.book import Client, Operation, Tally, compare_rows
+from tests.crash.book import Client, Operation, Tally, compare_rows, told
 from tests.crash.fleet import Fleet, Gateway
 from tests.crash.launcher import Errand
 from tests.crash.points import PLAIN
@@ -17,7 +17,7 @@ from tests.crash.test_kills import KILLS
 
 @pytest.mark.slow
 async def test_a_refusal_is_in_the_book_before_it_is_told(tmp_path: Path) -> None:
-    """A stored answer and a conflict with it: the process is killed the moment the client has them."""
+    """An outcome still unknown, and a call that it blocks: the process is killed the moment the client has the answer."""
     provider = await ProviderProcess.start(tmp_path)
     key, _ = create_key(tmp_path / "keys.json", subject="agent", tenant="crash", permissions=PERMISSIONS, attributes={})
     client, numbers = Client(key, Tally()), itertools.count(1)
@@ -36,18 +36,20 @@ async def test_a_refusal_is_in_the_book_before_it_is_told(tmp_path: Path) -> Non
                     )
                 )
 
-            done = Operation(order="ORD-1", tool=PLAIN)
+            await provider.script("ORD-1", {"ending": "close"})
+            unknown = Operation(order="ORD-1", tool=PLAIN)
+            blocked = Operation(order="ORD-1", tool=PLAIN, payment="PAY-2")
             gateway = await started()
-            await client.call(gateway, done)
+            await client.call(gateway, unknown)
             for kill in range(KILLS):
-                asked = done if kill % 2 else Operation(order="ORD-1", tool=PLAIN, amount_paise=1 + kill)
-                assert await client.call(gateway, asked) is not None
+                envelope = await client.call(gateway, blocked if kill % 2 else unknown)
+                assert envelope is not None
+                assert told(envelope)[1] == ("blocked_by_unknown" if kill % 2 else "outcome_unknown")
                 gateway.kill()
                 await gateway.ended
                 gateway = await started()
-            rows = await client.rows(gateway, done.order)
+            rows = await client.rows(gateway, unknown.order)
             assert not compare_rows(client.delivered, rows)
             assert len(rows) == len(client.delivered) == KILLS + 1
     finally:
-        await client.close()
         await provider.stop()

@@ -49,12 +49,12 @@ def test_the_five_tools_load_without_a_warning() -> None:
     ("name", "args", "method", "target", "body"),
     [
         ("lookup_order", {"order_id": "ord-4471 "}, "GET", "/orders/ORD-4471", b""),
-        ("get_refund_status", {"order_id": "8472"}, "GET", "/orders/8472/refunds", b""),
+        ("get_refund_status", {"order_id": "ORD-8472"}, "GET", "/orders/ORD-8472/refunds", b""),
         (
             "get_refund_status",
-            {"order_id": "8472", "payment_id": "p/1"},
+            {"order_id": "ORD-8472", "payment_id": "p/1"},
             "GET",
-            "/orders/8472/refunds?payment_id=p%2F1",
+            "/orders/ORD-8472/refunds?payment_id=p%2F1",
             b"",
         ),
         ("search_policy", {"query": " late   refund "}, "GET", "/policies?query=late%20refund", b""),

@@ -17,14 +17,21 @@ from tests.wire_codes.case import Case
 from tests.wire_codes.stand import Answer, Stand
 
 _C = ErrorCode
-_PLAIN: Final = (plain(),)
-_ALSO: Final = changed(plain(), {"name": "act_as_well"})
+_PATIENT: Final = {"timeouts.read": "1s"}
+"""A busy machine is no slow provider."""
+_PLAIN: Final = (plain(_PATIENT),)
+_ALSO: Final = changed(plain(_PATIENT), {"name": "act_as_well"})
 """Another tool that holds the same orders."""
 
 
 async def _other_amount(stand: Stand) -> Answer:
     await stand.call(amount=5)
     return await stand.call(amount=6)
+
+
+async def _once_more_on_purpose(stand: Stand) -> Answer:
+    done = await stand.call()
+    return await stand.call(body={"repeat_of": done.operation_id})
 
 
 async def _still_running(stand: Stand) -> Answer:
@@ -129,36 +136,41 @@ class _Breaks:
         raise RuntimeError("a fault of our own")
 
 
-def _slow(changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """A tool whose callers wait a second for an answer."""
-    return (plain({"timeouts.read": "1s", **changes}),)
+def _patient(changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    return (plain({**_PATIENT, **changes}),)
 
 
-_IN_FLIGHT: Final = _slow({})
 _BREAKER: Final = {"breaker": {"scope": "things", "consecutive": 1}}
 
 CASES: Final[Mapping[ErrorCode, Case]] = {
+    _C.REPEAT_NOT_ALLOWED: Case(play=_once_more_on_purpose, manifests=_PLAIN, sent=1, acts=1),
     _C.IDEMPOTENCY_CONFLICT: Case(play=_other_amount, manifests=_PLAIN, sent=1, acts=1, says="amount"),
     _C.IDEMPOTENCY_IN_PROGRESS: Case(
-        play=_still_running, manifests=_IN_FLIGHT, stand={"settings": {"waiters": 0}}, sent=1, acts=1
+        play=_still_running, manifests=_PLAIN, stand={"settings": {"waiters": 0}}, sent=1, acts=1
     ),
     _C.BLOCKED_BY_UNKNOWN: Case(
         play=_held_by_unknown, manifests=(*_PLAIN, _ALSO), sent=1, acts=1, next_action=NextAction.ESCALATE
     ),
-    _C.OPERATION_FROZEN: Case(play=_two_candidates, manifests=(looked_up({"reconcile.inline": "200ms"}),), sent=1, acts=1),
+    _C.OPERATION_FROZEN: Case(
+        play=_two_candidates, manifests=(looked_up({**_PATIENT, "reconcile.inline": "200ms"}),), sent=1, acts=1
+    ),
     _C.NOT_RECONCILABLE: Case(play=_nothing_to_ask, manifests=_PLAIN, sent=1, acts=1, rows=False),
     _C.INVALID_SETTLEMENT: Case(play=_settle_what_is_done, manifests=_PLAIN, sent=1, acts=1, rows=False),
     _C.STORE_UNAVAILABLE: Case(play=_locked_file, manifests=(plain({"timeouts.total": "9s"}),)),
     _C.GATEWAY_SATURATED: Case(
-        play=_full, manifests=_slow({"limits": {"concurrency": 1}, "timeouts.pool": "50ms"}), sent=1, acts=1, says="1"
+        play=_full,
+        manifests=_patient({"limits": {"concurrency": 1}, "timeouts.pool": "50ms"}),
+        sent=1,
+        acts=1,
+        says="1",
     ),
     _C.CIRCUIT_OPEN: Case(play=_broken_dependency, manifests=(plain(_BREAKER), {**read(), **_BREAKER}), says="things"),
     _C.RATE_LIMITED: Case(
-        play=_second_in_an_hour, manifests=(plain({"limits": {"rate": "1/h"}}),), sent=1, acts=1, says="1 call"
+        play=_second_in_an_hour, manifests=_patient({"limits": {"rate": "1/h"}}), sent=1, acts=1, says="1 call"
     ),
     _C.DRAINING: Case(play=_after_sigterm, manifests=_PLAIN, stand={"settings": {"drain_notice_s": 5}}),
     _C.DEADLINE_TOO_SHORT: Case(play=_in_a_hurry, manifests=_PLAIN),
-    _C.DEADLINE_BEFORE_SEND: Case(play=_behind_another, manifests=(*_IN_FLIGHT, _ALSO), sent=1, acts=1),
+    _C.DEADLINE_BEFORE_SEND: Case(play=_behind_another, manifests=(*_PLAIN, _ALSO), sent=1, acts=1),
     _C.GATEWAY_CONFIG_ERROR: Case(play=_call, manifests=_PLAIN, stand={"settings": {"store": "memory://"}}),
     _C.GATEWAY_ERROR: Case(
         play=_call, manifests=_PLAIN, stand={"wrap": lambda transport: _Breaks(transport, after=False)}

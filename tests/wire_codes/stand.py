@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -137,27 +138,10 @@ async def standing(
     await provider.start()
     where = origin(provider)
     _write(folder / "manifests", manifests)
-    chosen = Settings.model_validate(
-        {
-            "port": 0,
-            "manifests": folder / "manifests",
-            "store": f"sqlite:///{folder / 'records.db'}",
-            "keys": folder / "keys.json",
-            "allow_private": (where.split("//")[1].split("/")[0],) if private else (),
-            "reload_interval_s": 0,
-            **(settings or {}),
-        }
-    )
+    chosen = _settings(folder, where if private else None, settings or {})
     key, reader = new_key(folder, *PERMISSIONS), new_key(folder, "things:read")
     telemetry = OtelTelemetry(TelemetrySettings(), SystemClock(), "0")
-    parts = wire(
-        chosen,
-        shelf=Shelf(chosen.manifests, Operator(engine=CelEngine(), environment={"API": where}, secrets={})),
-        store=open_store(chosen),
-        telemetry=telemetry,
-        transport=wrap(HttpToolTransport(SystemClock(), egress=EgressPolicy(chosen.allow_private))),
-    )
-    core, ready = Pipeline(parts, log_fault), asyncio.Event()
+    core, ready = _core(chosen, where, telemetry, wrap), asyncio.Event()
     listening = bind(chosen)
     port = listening.getsockname()[1]
     server = Server(
@@ -188,3 +172,28 @@ def _write(directory: Path, manifests: tuple[Mapping[str, Any], ...]) -> None:
     named = {it["name"]: it for it in (read(), *manifests)}
     for name, manifest in named.items():
         (directory / f"{name}.yaml").write_text(json.dumps(manifest, indent=1))
+
+
+def _settings(folder: Path, private: str | None, changes: Mapping[str, Any]) -> Settings:
+    return Settings.model_validate(
+        {
+            "port": 0,
+            "manifests": folder / "manifests",
+            "store": f"sqlite:///{folder / 'records.db'}",
+            "keys": folder / "keys.json",
+            "allow_private": () if private is None else (urlsplit(private).netloc,),
+            "reload_interval_s": 0,
+            **changes,
+        }
+    )
+
+
+def _core(settings: Settings, origin: str, telemetry: OtelTelemetry, wrap: Wrap) -> Pipeline:
+    parts = wire(
+        settings,
+        shelf=Shelf(settings.manifests, Operator(engine=CelEngine(), environment={"API": origin}, secrets={})),
+        store=open_store(settings),
+        telemetry=telemetry,
+        transport=wrap(HttpToolTransport(SystemClock(), egress=EgressPolicy(settings.allow_private))),
+    )
+    return Pipeline(parts, log_fault)

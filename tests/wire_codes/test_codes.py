@@ -1,7 +1,6 @@
 """Each error code of the contract, produced over a real socket; or the reason why nothing can produce it yet."""
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +9,7 @@ import pytest
 from gateway.contract.codes import ErrorCode
 from tests.wire_codes import front_cases, record_cases, wire_cases
 from tests.wire_codes.case import Case, check_answer, check_effects, check_row
+from tests.wire_codes.variants import VARIANTS
 
 CASES: Final[Mapping[ErrorCode, Case]] = {**front_cases.CASES, **record_cases.CASES, **wire_cases.CASES}
 
@@ -19,7 +19,6 @@ NOT_YET: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.APPROVAL_REQUIRED: "approvals: manifests with `approval` do not load yet",
     ErrorCode.APPROVAL_MISMATCH: "approvals: manifests with `approval` do not load yet",
     ErrorCode.APPROVAL_EXPIRED: "approvals: manifests with `approval` do not load yet",
-    ErrorCode.REPEAT_NOT_ALLOWED: "deliberate repeats need an approval: `repeat: approval` does not load yet",
 }
 """Codes that no manifest of this version can lead to."""
 
@@ -27,18 +26,16 @@ ELSEWHERE: Final = {ErrorCode.TLS_UNTRUSTED}
 """Produced by a test of their own below."""
 
 
-@pytest.fixture(autouse=True)
-def _switch_interval() -> Iterator[None]:
-    """Opening a store shortens it for the whole process."""
-    interval = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(interval)
-
-
 @pytest.mark.parametrize("code", CASES, ids=[code.value for code in CASES])
 async def test_the_code_comes_over_the_wire(code: ErrorCode, tmp_path: Path) -> None:
     """Its status, words and headers are right, the provider saw no more than they say, and one row says the same."""
     await proved(code, CASES[code], tmp_path)
+
+
+@pytest.mark.parametrize(("code", "case"), [each[1:] for each in VARIANTS], ids=[each[0] for each in VARIANTS])
+async def test_the_tool_decides_what_comes_next(code: ErrorCode, case: Case, tmp_path: Path) -> None:
+    """The same code, with the advice that this tool's caller can follow."""
+    await proved(code, case, tmp_path)
 
 
 async def test_a_certificate_that_nobody_vouches_for(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from tests.wire_codes.case import Case
 from tests.wire_codes.stand import Answer, Stand
 
 _C = ErrorCode
-_ONCE: Final = {"retry": {"max_attempts": 1}}
+_ONCE: Final = {"retry": {"max_attempts": 1}, "timeouts.read": "1s"}
+"""One attempt, and patience: a busy machine is no slow provider."""
 _PLAIN: Final = (plain(_ONCE),)
 _PERSON: Final = NextAction.ESCALATE
 
@@ -130,7 +131,7 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
     _C.UNSUPPORTED: _status(501),
     _C.DOWNSTREAM_AUTH: _status(401),
     _C.DOWNSTREAM_FORBIDDEN: _status(403),
-    _C.DOWNSTREAM_TIMEOUT: Case(play=_read_of_silence, manifests=({**read(), **_ONCE},)),
+    _C.DOWNSTREAM_TIMEOUT: Case(play=_read_of_silence, manifests=(read({"retry": {"max_attempts": 1}}),)),
     _C.REDIRECT_REFUSED: _status(307),
     _C.UNEXPECTED_STATUS: _status(300),
     _C.DONE_RESULT_LOST: _done(_raw(_HALF)),

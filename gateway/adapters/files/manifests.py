@@ -1,5 +1,6 @@
 """A directory of manifests: read whole, compiled whole."""
 
+import stat
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -59,7 +60,11 @@ def _read(path: Path) -> Iterator[tuple[str, bytes | str]]:
     for file in found:
         name = file.relative_to(path).as_posix()
         try:
-            if file.stat().st_size > MAX_FILE_BYTES:
+            status = file.stat()
+            if not stat.S_ISREG(status.st_mode):
+                # Reading a pipe would wait for its writer for ever.
+                yield name, "this is not a regular file"
+            elif status.st_size > MAX_FILE_BYTES:
                 yield name, f"the file is larger than {MAX_FILE_BYTES} bytes"
             else:
                 yield name, file.read_bytes()

@@ -23,6 +23,8 @@ SLICE: Final = 65_536
 _RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 _CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
 _USER_TIMEOUT: Final[int | None] = getattr(socket, "TCP_USER_TIMEOUT", None)
+# Linux says it by itself; elsewhere a close shows as POLLIN and POLLHUP.
+_CLOSED_BY_PEER: Final[int] = getattr(select, "POLLRDHUP", 0)
 # uvloop's timers are whole milliseconds, rounded down.
 _TICK_S: Final = 0.001
 _CLIENT_REFUSED: Final = frozenset(
@@ -186,7 +188,7 @@ class Connection(asyncio.Protocol):
         """What the kernel knows of the socket: bytes to read, a close, an error."""
         if self._poll is None:
             self._poll = select.poll()
-            self._poll.register(self.sock.fileno(), select.POLLIN | select.POLLRDHUP)
+            self._poll.register(self.sock.fileno(), select.POLLIN | _CLOSED_BY_PEER)
         return sum(events for _, events in self._poll.poll(0))
 
     def _hear_last_words(self) -> None:

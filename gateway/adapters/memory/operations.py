@@ -130,10 +130,12 @@ class MemoryOperationStore:
         found = [row for row in reversed(self._rows.values()) if _row_matches(row, query)]
         return tuple(found[: query.limit])
 
-    async def settled_results(self, tenant: str, tool: str, limit: int) -> tuple[Record, ...]:
-        return await self.list_operations(
-            OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}), limit=limit)
-        )
+    async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
+        await self._turn()
+        asked = OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}))
+        done = [r for r in reversed(self._records.values()) if _matches(r, asked) and not r.tombstone]
+        latest = sorted(done, key=lambda it: it.settled_wall or 0.0, reverse=True)
+        return _copies([it for it in latest if (it.settled_wall or 0.0) >= since_wall][:limit])
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
         await self._write()
@@ -195,6 +197,10 @@ class MemoryOperationStore:
     async def pinned(self) -> tuple[PinnedManifest, ...]:
         await self._turn()
         return tuple(self._pins.values())
+
+    async def pins(self) -> int:
+        await self._turn()
+        return len(self._pins)
 
     async def tools_kept(self) -> tuple[str, ...]:
         await self._turn()

@@ -12,8 +12,6 @@ from gateway.adapters.otel.instruments import Histogram, Instruments, Labels, Nu
 from gateway.stages.monitor.attributes import MetricKind
 from gateway.stages.monitor.metrics import Metric
 
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
 _UNITS: Final[Mapping[str, str]] = {"s": "_seconds", "By": "_bytes", "1": "_ratio"}
 _TYPES: Final[Mapping[MetricKind, str]] = {
     MetricKind.COUNTER: "counter",

@@ -22,16 +22,10 @@ class Lists:
         self._memory = memory
         self._sealer = sealer
 
-    async def operations(
-        self, tenant: str, query: OperationFilter, wall: float, *, of: str | None = None
-    ) -> list[tuple[float, Record]]:
-        """Records with their places in the order, newest first, at most `query.limit`.
-
-        Args:
-            of: the list to read; None: the shortest that has everything asked for.
-        """
+    async def operations(self, tenant: str, query: OperationFilter, wall: float) -> list[tuple[float, Record]]:
+        """Records with their places in the order, newest first, at most `query.limit`."""
         states = query.states
-        source = of or ("open" if states is not None and not states & _ENDED else "ops")
+        source = "open" if states is not None and not states & _ENDED else "ops"
         found: list[tuple[float, Record]] = []
         below = "+inf"
         while below and len(found) < query.limit and states != frozenset():

@@ -20,12 +20,13 @@ class Pins:
         self._pinned_in = ""
 
     async def keep(self, more: Sequence[PinnedManifest], *, wall: float) -> tuple[PinnedManifest, ...]:
-        """Pin these and all that this process has seen; every pinned manifest, the earliest first.
+        """Pin these, in another memory also what this process has seen; every pinned manifest, the earliest first.
 
         Raises:
             StoreUnavailableError: no answer.
         """
-        wanted = {**self._known, **{manifest.digest: manifest for manifest in more}}
+        lost = self._known if self._pinned_in != self._memory.epoch else {}
+        wanted = {**lost, **{manifest.digest: manifest for manifest in more}}
         texts = (part for pin in wanted.values() for part in (pin.digest, _text(pin, wall)))
         _, told = await self._client.ask("pin", shared_key("manifests"), *texts)
         found = sorted((orjson.loads(text) for text in told), key=lambda it: (it.pop("pinned_wall"), it["digest"]))
@@ -33,6 +34,15 @@ class Pins:
         self._known = {pin.digest: pin for pin in pins}
         self._pinned_in = self._memory.epoch
         return tuple(self._known.values())
+
+    async def count(self) -> int:
+        """How many manifests are pinned.
+
+        Raises:
+            StoreUnavailableError: no answer.
+        """
+        _, told = await self._client.ask("pins", shared_key("manifests"))
+        return int(told)
 
     async def put_back(self, *, wall: float) -> None:
         """Pin everything again if the memory is another than it was pinned in. Otherwise this asks nobody."""

@@ -7,7 +7,9 @@ from importlib import resources
 from typing import Final
 
 _HEADS: Final = ("clock", "tenant")
-SHARED: Final = frozenset({"identify", "enroll", "tenants", "pin", "check", "breakers", "swap", "throttle", "take"})
+SHARED: Final = frozenset(
+    {"identify", "enroll", "tenants", "pin", "pins", "check", "breakers", "swap", "throttle", "take"}
+)
 """Scripts that act on no tenant's memory, or that make it."""
 
 

@@ -27,7 +27,7 @@ from gateway.stages.execute.operation.ports import (
     Stale,
     StoreUnavailableError,
 )
-from gateway.stages.execute.operation.record import Hold, Record, State
+from gateway.stages.execute.operation.record import Hold, Record
 
 _log = logging.getLogger("oncegate")
 
@@ -164,10 +164,9 @@ class RedisOperationStore:
                     break
         return tuple(found)
 
-    async def settled_results(self, tenant: str, tool: str, limit: int) -> tuple[Record, ...]:
-        query = OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}), limit=limit)
-        found = await self._lists.operations(tenant, query, self.wall(), of=f"done:{tool}")
-        return tuple(record for _, record in found)
+    async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
+        reply = await self._ask(tenant, "settled", tool, since_wall, limit)
+        return self._records(reply.values[0], tenant)
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
         found: list[Record] = []
@@ -207,6 +206,10 @@ class RedisOperationStore:
     async def pinned(self) -> tuple[PinnedManifest, ...]:
         self._open()
         return await self._pins.keep((), wall=self.wall())
+
+    async def pins(self) -> int:
+        self._open()
+        return await self._pins.count()
 
     async def tools_kept(self) -> tuple[str, ...]:
         kept = [await self._ask(tenant, "count") for tenant in await self._memory.names()]

@@ -25,3 +25,9 @@ def kept(connection: apsw.Connection) -> tuple[PinnedManifest, ...]:
         PinnedManifest(digest=digest, tool=tool, operation=operation, revision=revision, canonical=canonical)
         for digest, tool, operation, revision, canonical in found
     )
+
+
+def count(connection: apsw.Connection) -> int:
+    """How many manifests are pinned."""
+    ((found,),) = connection.execute("SELECT count(*) FROM manifests")
+    return int(found)

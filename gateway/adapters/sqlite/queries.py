@@ -17,6 +17,8 @@ _SELECT: Final = f"SELECT {codec.COLUMNS} FROM operations"
 _HOLDERS: Final = f"SELECT {codec.COLUMNS} FROM holds JOIN operations USING (key) WHERE digest = ?"
 # Word for word the condition of the index `operations_unsettled`, or SQLite does not use it.
 _UNSETTLED: Final = "state NOT IN ('done', 'refused')"
+# Word for word the condition of the index `operations_forgettable`.
+_KEPT: Final = "state IN ('done', 'refused') AND tombstone = 0"
 _ENDED: Final = frozenset({State.DONE, State.REFUSED})
 
 
@@ -67,10 +69,15 @@ def operations(connection: apsw.Connection, query: OperationFilter, sealer: Seal
     return _records(connection, sql, (*values, query.limit), sealer)
 
 
-def settled(connection: apsw.Connection, tenant: str, tool: str, limit: int, sealer: Sealer) -> tuple[Record, ...]:
-    """DONE records of a tool, newest first."""
-    sql = f"{_SELECT} WHERE tenant = ? AND tool = ? AND state = 'done' ORDER BY rowid DESC LIMIT ?"
-    return _records(connection, sql, (tenant, tool, limit), sealer)
+def settled(
+    connection: apsw.Connection, tenant: str, tool: str, since_wall: float, limit: int, sealer: Sealer
+) -> tuple[Record, ...]:
+    """DONE records of a tool with their bodies, settled since then, the latest first."""
+    sql = (
+        f"{_SELECT} INDEXED BY operations_forgettable WHERE {_KEPT} AND tool = ? AND settled_wall >= ?"
+        " AND tenant = ? AND state = 'done' ORDER BY settled_wall DESC, rowid DESC LIMIT ?"
+    )
+    return _records(connection, sql, (tool, since_wall, tenant, limit), sealer)
 
 
 def rows(connection: apsw.Connection, query: RowFilter) -> tuple[ExecutionRow, ...]:

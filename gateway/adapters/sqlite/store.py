@@ -150,8 +150,10 @@ class SqliteOperationStore:
     async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
         return await self._read(lambda connection: queries.rows(connection, query))
 
-    async def settled_results(self, tenant: str, tool: str, limit: int) -> tuple[Record, ...]:
-        return await self._read(lambda connection: queries.settled(connection, tenant, tool, limit, self._sealer))
+    async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
+        return await self._read(
+            lambda connection: queries.settled(connection, tenant, tool, since_wall, limit, self._sealer)
+        )
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
         if not await self._read(lambda connection: care.any_due(connection, self.now())):
@@ -193,6 +195,9 @@ class SqliteOperationStore:
 
     async def pinned(self) -> tuple[PinnedManifest, ...]:
         return await self._read(pins.kept)
+
+    async def pins(self) -> int:
+        return await self._read(pins.count)
 
     async def tools_kept(self) -> tuple[str, ...]:
         return await self._read(care.tools_kept)

@@ -12,6 +12,8 @@ from starlette.types import Send
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail
+from gateway.stages.feedback.context import Context
+from gateway.stages.feedback.observation import explain
 
 JSON_TYPE: Final = b"application/json"
 _COMMON_HEADERS: Final = (
@@ -28,7 +30,8 @@ Extra = tuple[tuple[bytes, bytes], ...]
 class Refusal(Exception):  # noqa: N818 - it is an answer, on its way to the front's edge
     """The request is answered by the front itself, with `code`; nothing was executed.
 
-    `message` is gateway-owned text; None is the code's own sentence. `headers` are added to the answer.
+    `context` fills the code's own sentence; `message` stands in its place where it has another thing to say. `headers`
+    are added to the answer.
     """
 
     def __init__(
@@ -36,18 +39,21 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, on its way to the fro
         code: ErrorCode,
         message: str | None = None,
         *,
+        context: Context | None = None,
         details: Mapping[str, Any] | None = None,
         headers: Extra = (),
     ) -> None:
         super().__init__(code.value)
         self.code = code
         self.message = message
+        self.context = context
         self.details = details or {}
         self.headers = headers
 
     def envelope(self, meta: Meta) -> Envelope:
         """What the caller reads."""
-        return fail(self.code, meta, message=self.message, details=self.details)
+        envelope = fail(self.code, meta, message=self.message, details=self.details)
+        return envelope if self.context is None else explain(envelope, self.context)
 
 
 def encode(document: Any) -> bytes:

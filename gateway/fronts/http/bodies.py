@@ -9,6 +9,7 @@ from starlette.types import Receive
 from gateway.contract.codes import ErrorCode
 from gateway.contract.strict_json import InvalidJson, JsonFault, loads
 from gateway.fronts.http.answers import Refusal
+from gateway.stages.feedback.context import Context
 
 _MAX_LENGTH_DIGITS: Final = 15
 
@@ -51,8 +52,7 @@ async def read_body(head: dict[bytes, bytes], receive: Receive, limits: BodyLimi
                 more = message.get("more_body", False)
     except TimeoutError:
         raise Refusal(
-            ErrorCode.INVALID_REQUEST,
-            f"Nothing was executed: the body did not arrive within {limits.timeout_s:g} s. Send it again.",
+            ErrorCode.INVALID_REQUEST, context=Context(reason=f"the body did not arrive within {limits.timeout_s:g} s")
         ) from None
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
@@ -70,17 +70,17 @@ def parse_object(body: bytes, limits: BodyLimits) -> dict[str, Any]:
             raise _too_large(limits) from None
         raise Refusal(
             ErrorCode.INVALID_JSON,
-            f"Nothing was executed: the body is not strict JSON: {invalid}. Correct it and send it again.",
+            context=Context(reason=str(invalid)),
             details={"fault": invalid.fault.name.lower()},
         ) from None
     if not isinstance(document, dict):
-        raise Refusal(ErrorCode.INVALID_REQUEST, "Nothing was executed: the body must be a JSON object.")
+        raise Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="the body must be a JSON object"))
     return document
 
 
 def _too_large(limits: BodyLimits) -> Refusal:
     return Refusal(
         ErrorCode.BODY_TOO_LARGE,
-        f"Nothing was executed: the request body is larger than {limits.max_bytes} bytes. Send less.",
+        context=Context(limit=f"{limits.max_bytes:,} bytes"),
         details={"limit_bytes": limits.max_bytes},
     )

@@ -11,11 +11,9 @@ from uvicorn.server import ServerState
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta
 from gateway.fronts.http.answers import Refusal, answer_of
+from gateway.stages.feedback.context import Context
 
-_MALFORMED: Final = Refusal(
-    ErrorCode.INVALID_REQUEST,
-    "Nothing was executed: the request is not well-formed HTTP/1.1. Correct it and send it again.",
-)
+_MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="it is not well-formed HTTP/1.1"))
 
 
 class Connections(ServerState):

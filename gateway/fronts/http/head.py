@@ -8,6 +8,7 @@ from typing import Final
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta
 from gateway.fronts.http.answers import JSON_TYPE, Refusal
+from gateway.stages.feedback.context import Context
 
 _ONCE: Final = frozenset(
     {
@@ -71,7 +72,7 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], *, max_bytes: int, hosts: 
         size += len(name) + len(value) + _LINE_OVERHEAD
         if name in _ONCE:
             if name in head:
-                raise _unusable(name, "came more than once")
+                raise unusable(name, "it came more than once")
             head[name] = value
     if size > max_bytes:
         raise Refusal(
@@ -82,9 +83,9 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], *, max_bytes: int, hosts: 
     host = head.get(b"host")
     matched = None if host is None else _HOST.fullmatch(host)
     if matched is None:
-        raise _unusable(b"host", "is missing or malformed")
+        raise unusable(b"host", "it is missing or malformed")
     if hosts and matched[1].lower() not in hosts:
-        raise _unusable(b"host", "is not a name of this gateway")
+        raise unusable(b"host", "it is not a name of this gateway")
     return head
 
 
@@ -131,10 +132,7 @@ def trace_context(head: Mapping[bytes, bytes]) -> tuple[str | None, str | None]:
     return parent, state if 0 < len(state) <= _MAX_STATE and state.isascii() and state.isprintable() else None
 
 
-def _unusable(name: bytes, why: str) -> Refusal:
+def unusable(name: bytes, why: str) -> Refusal:
+    """A header whose value cannot be used."""
     written = "-".join(part.capitalize() for part in name.decode().split("-"))
-    return Refusal(
-        ErrorCode.INVALID_HEADER,
-        f"Nothing was executed: the header {written} {why}. Correct the header and send the call again.",
-        details={"header": written},
-    )
+    return Refusal(ErrorCode.INVALID_HEADER, context=Context(header=written, reason=why), details={"header": written})

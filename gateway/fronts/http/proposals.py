@@ -9,7 +9,8 @@ from gateway.contract.call import Expect, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
 from gateway.fronts.http.answers import Refusal
-from gateway.fronts.http.head import Exchange
+from gateway.fronts.http.head import Exchange, unusable
+from gateway.stages.feedback.context import Context
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
 CALL_FIELDS: Final = ("arguments", "run", "approval_id", "expect", "repeat_of")
@@ -41,9 +42,9 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> To
         step=_count(run, "step"),
         tokens=_count(run, "tokens"),
         idempotency_key=_idempotency_key(head),
-        attempt=_whole_number(head, b"idempotency-attempt", "Idempotency-Attempt") or 1,
-        store_epoch=_visible(head, b"oncegate-store-epoch", "Oncegate-Store-Epoch"),
-        deadline_ms=_whole_number(head, b"x-request-timeout-ms", "X-Request-Timeout-Ms"),
+        attempt=_whole_number(head, b"idempotency-attempt") or 1,
+        store_epoch=_visible(head, b"oncegate-store-epoch"),
+        deadline_ms=_whole_number(head, b"x-request-timeout-ms"),
         traceparent=exchange.trace[0],
         tracestate=exchange.trace[1],
         expect=_expect(document),
@@ -62,10 +63,10 @@ def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> Non
         return
     unknown = sorted(document.keys() - set(known))
     near = difflib.get_close_matches(unknown[0], known, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = f" (did you mean {near[0]}?)" if near else ""
     raise Refusal(
         ErrorCode.INVALID_REQUEST,
-        f"Nothing was executed: {where} may hold {', '.join(known)} and nothing else.{hint} Correct it and send it again.",
+        context=Context(reason=f"{where} may hold {', '.join(known)} and nothing else{hint}"),
         details={"unknown": unknown[:10], "known": list(known)},
     )
 
@@ -115,7 +116,7 @@ def _count(section: Mapping[str, Any], name: str) -> int | None:
 
 def _run_id(run: Mapping[str, Any], head: Mapping[bytes, bytes]) -> str | None:
     in_body = text(run, "id", "run.id")
-    in_head = _visible(head, b"oncegate-run-id", "Oncegate-Run-Id")
+    in_head = _visible(head, b"oncegate-run-id")
     if in_body is not None and in_head is not None and in_body != in_head:
         raise _misshapen("run.id and the header Oncegate-Run-Id name different runs")
     return in_body or in_head
@@ -131,33 +132,25 @@ def _idempotency_key(head: Mapping[bytes, bytes]) -> str | None:
         raise Refusal(ErrorCode.INVALID_IDEMPOTENCY_KEY) from None
 
 
-def _whole_number(head: Mapping[bytes, bytes], name: bytes, written: str) -> int | None:
+def _whole_number(head: Mapping[bytes, bytes], name: bytes) -> int | None:
     raw = head.get(name)
     if raw is None:
         return None
     raw = raw.strip()
     if not raw.isdigit() or len(raw) > _MAX_DIGITS or int(raw) == 0:
-        raise _bad_header(written, "must be a whole number, 1 or more")
+        raise unusable(name, "it must be a whole number, 1 or more")
     return int(raw)
 
 
-def _visible(head: Mapping[bytes, bytes], name: bytes, written: str) -> str | None:
+def _visible(head: Mapping[bytes, bytes], name: bytes) -> str | None:
     raw = head.get(name)
     if raw is None:
         return None
     value = raw.decode("latin-1").strip()
     if not _VISIBLE.fullmatch(value):
-        raise _bad_header(written, "must be 1 to 255 visible ASCII characters")
+        raise unusable(name, "it must be 1 to 255 visible ASCII characters")
     return value
 
 
 def _misshapen(what: str) -> Refusal:
-    return Refusal(ErrorCode.INVALID_REQUEST, f"Nothing was executed: {what}. Correct it and send it again.")
-
-
-def _bad_header(written: str, what: str) -> Refusal:
-    return Refusal(
-        ErrorCode.INVALID_HEADER,
-        f"Nothing was executed: the header {written} {what}. Correct the header and send the call again.",
-        details={"header": written},
-    )
+    return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=what))

@@ -99,6 +99,12 @@ _PARTLY: Final[Mapping[Means, Advice | None]] = {
     Means.SAME_KEY: Advice(next_action=NextAction.ESCALATE, retryable=False),
     Means.PERSON: Advice(next_action=NextAction.ESCALATE, retryable=False),
 }
+_IN_ANOTHER_STATE: Final[Mapping[Means, Advice | None]] = {
+    Means.READ: Advice(next_action=NextAction.ESCALATE, retryable=False),
+    Means.LOOKUP: _STAND,
+    Means.SAME_KEY: Advice(next_action=NextAction.ESCALATE, retryable=False),
+    Means.PERSON: Advice(next_action=NextAction.ESCALATE, retryable=False),
+}
 
 _BY_MEANS: Final[Mapping[ErrorCode, Mapping[Means, Advice | None]]] = {
     **{
@@ -112,10 +118,8 @@ _BY_MEANS: Final[Mapping[ErrorCode, Mapping[Means, Advice | None]]] = {
     ErrorCode.RESULT_UNREADABLE: _UNUSABLE,
     ErrorCode.RESULT_TOO_LARGE: _TOO_LARGE,
     ErrorCode.PARTIAL: _PARTLY,
-    ErrorCode.CONFLICT: {means: _STAND if means is Means.LOOKUP else _PARTLY[Means.PERSON] for means in Means},
-    ErrorCode.PRECONDITION_FAILED: {
-        means: _STAND if means is Means.LOOKUP else _PARTLY[Means.PERSON] for means in Means
-    },
+    ErrorCode.CONFLICT: _IN_ANOTHER_STATE,
+    ErrorCode.PRECONDITION_FAILED: _IN_ANOTHER_STATE,
 }
 
 

@@ -56,8 +56,7 @@ class Context:
         deadline_s: what the caller gave; `needed_s` what the tool needs.
         limit: what was exceeded, in words: `65,536 bytes`, `50 calls in 1 s`, `20 calls at a time`.
         faults: of the arguments, all of the kind that is told.
-        names: arguments the tool has.
-        tools: tools the caller may use.
+        tools: tools the caller may use. None: not known.
         permission: what the tool requires.
         rule: the sentence of the manifest's rule that refused, rendered.
         reason: why, in the gateway's own words, without a full stop.
@@ -87,8 +86,7 @@ class Context:
     needed_s: float | None = None
     limit: str | None = None
     faults: tuple[ArgumentFault, ...] = ()
-    names: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
     permission: str | None = None
     rule: str | None = None
     reason: str | None = None

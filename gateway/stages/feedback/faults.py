@@ -9,7 +9,7 @@ from typing import Any, Final
 from gateway.manifest.arguments import ArgumentFault, FaultKind
 from gateway.stages.feedback.words import MAX_NAMES, given_name, listed, nearest, written
 
-_MAX_FAULTS: Final = 5
+MAX_FAULTS: Final = 5
 
 _RULES: Final[Mapping[str, str]] = {
     "minimum": "must be at least {}",
@@ -40,45 +40,54 @@ _TYPES: Final[Mapping[type, str]] = {
 }
 
 
-def describe(faults: Sequence[ArgumentFault], *, tool: str, names: Sequence[str], sensitive: frozenset[str]) -> str:
-    """Sentences about the faults of the first kind. At least one fault must be given."""
-    kind = faults[0].kind
-    same = [fault for fault in faults if fault.kind is kind]
-    return _KINDS[kind](same, tool, names, sensitive)
+def describe(faults: Sequence[ArgumentFault], *, tool: str, sensitive: frozenset[str]) -> str:
+    """Sentences about faults of one kind. At least one must be given."""
+    return _KINDS[faults[0].kind](faults, tool, sensitive)
 
 
-def _missing(faults: Sequence[ArgumentFault], tool: str, _: Sequence[str], __: frozenset[str]) -> str:
+def place(path: tuple[str | int, ...]) -> str:
+    """`lines[0].sku`; nothing for the arguments themselves."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{given_name(part)}"
+    return text.removeprefix(".")
+
+
+def _missing(faults: Sequence[ArgumentFault], tool: str, _: frozenset[str]) -> str:
     missing = [_member(fault.path, name) for fault in faults for name in fault.names]
     supplied = sorted(given_name(name) for name in faults[0].value) if isinstance(faults[0].value, Mapping) else []
-    where = "" if not faults[0].path else f" in {_place(faults[0].path)}"
+    where = "" if not faults[0].path else f" in {place(faults[0].path)}"
     return f"{tool} requires {listed(missing)}. You supplied {listed(supplied) if supplied else 'nothing'}{where}."
 
 
-def _unknown(faults: Sequence[ArgumentFault], tool: str, names: Sequence[str], _: frozenset[str]) -> str:
-    extra = [_member(fault.path, given_name(name)) for fault in faults for name in fault.names]
+def _unknown(faults: Sequence[ArgumentFault], tool: str, _: frozenset[str]) -> str:
+    strangers = [(fault, name) for fault in faults for name in fault.names]
+    extra = [_member(fault.path, given_name(name)) for fault, name in strangers]
     words = f"{tool} has no {'argument' if len(extra) == 1 else 'arguments'} {listed(extra, joined_by='or')}."
-    if any(fault.path for fault in faults):
-        return words
-    meant = {name: near for fault in faults for name in fault.names if (near := nearest(name, names)) is not None}
-    for name, near in list(meant.items())[:_MAX_FAULTS]:
-        words += f" For {given_name(name)} you may mean {near}."
-    return f"{words} Valid: {listed(sorted(names))}." if names else f"{words} It takes no arguments."
+    # A caller may send thousands of names, and each comparison costs.
+    for fault, name in strangers[:MAX_FAULTS]:
+        if (near := nearest(name, fault.expected)) is not None:
+            words += f" For {given_name(name)} you may mean {near}."
+    where, declared = place(faults[0].path), faults[0].expected
+    if not declared:
+        return f"{words} {where} takes no members." if where else f"{words} It takes no arguments."
+    return f"{words} Valid{f' in {where}' if where else ''}: {listed(sorted(declared))}."
 
 
-def _wrong_type(faults: Sequence[ArgumentFault], _: str, __: Sequence[str], ___: frozenset[str]) -> str:
+def _wrong_type(faults: Sequence[ArgumentFault], _: str, __: frozenset[str]) -> str:
     return _each(
         [
-            f"{_place(fault.path)} must be {listed(sorted(fault.expected), joined_by='or')}, got {_type(fault.value)}"
+            f"{_value(fault)} must be {listed(sorted(fault.expected), joined_by='or')}, got {_type(fault.value)}"
             for fault in faults
         ]
     )
 
 
-def _invalid(faults: Sequence[ArgumentFault], _: str, __: Sequence[str], sensitive: frozenset[str]) -> str:
-    return _each([f"{_place(fault.path)} {_rule(fault)}{_got(fault, sensitive)}" for fault in faults])
+def _invalid(faults: Sequence[ArgumentFault], _: str, sensitive: frozenset[str]) -> str:
+    return _each([f"{_value(fault)} {_rule(fault)}{_got(fault, sensitive)}" for fault in faults])
 
 
-_KINDS: Final[Mapping[FaultKind, Callable[[Sequence[ArgumentFault], str, Sequence[str], frozenset[str]], str]]] = {
+_KINDS: Final[Mapping[FaultKind, Callable[[Sequence[ArgumentFault], str, frozenset[str]], str]]] = {
     FaultKind.MISSING: _missing,
     FaultKind.UNKNOWN: _unknown,
     FaultKind.WRONG_TYPE: _wrong_type,
@@ -87,8 +96,8 @@ _KINDS: Final[Mapping[FaultKind, Callable[[Sequence[ArgumentFault], str, Sequenc
 
 
 def _each(clauses: Sequence[str]) -> str:
-    left = len(clauses) - _MAX_FAULTS
-    return "; ".join(clauses[:_MAX_FAULTS]) + (f"; {left} more left out." if left > 0 else ".")
+    left = len(clauses) - MAX_FAULTS
+    return "; ".join(clauses[:MAX_FAULTS]) + (f"; {left} more left out." if left > 0 else ".")
 
 
 def _rule(fault: ArgumentFault) -> str:
@@ -128,11 +137,8 @@ def _type(value: Any) -> str:
 
 
 def _member(path: tuple[str | int, ...], name: str) -> str:
-    return f"{_place(path)}.{name}" if path else name
+    return f"{place(path)}.{name}" if path else name
 
 
-def _place(path: tuple[str | int, ...]) -> str:
-    place = ""
-    for part in path:
-        place += f"[{part}]" if isinstance(part, int) else f".{given_name(part)}"
-    return place.removeprefix(".") or "the arguments"
+def _value(fault: ArgumentFault) -> str:
+    return place(fault.path) or "the arguments"

@@ -138,20 +138,23 @@ def _done(context: Context) -> str:
 
 
 def _near(context: Context) -> str:
-    if not context.tool or (near := nearest(context.tool, context.tools)) is None:
+    if not context.tool or not context.tools or (near := nearest(context.tool, context.tools)) is None:
         return ""
     return f" You may mean {near}."
 
 
 def _tools(context: Context) -> str:
-    return f" Available: {listed(sorted(context.tools))}." if context.tools else ""
+    if context.tools == ():
+        return " You may use no tool here; escalate instead of trying other names."
+    available = f" Available: {listed(sorted(context.tools))}." if context.tools else ""
+    return f"{available} Call one of the tools in the catalogue."
 
 
 def _faults(otherwise: str) -> Callable[[Context], str]:
     def words(context: Context) -> str:
         if not context.faults:
             return otherwise
-        return describe(context.faults, tool=_tool(context), names=context.names, sensitive=context.sensitive)
+        return describe(context.faults, tool=_tool(context), sensitive=context.sensitive)
 
     return words
 

@@ -22,7 +22,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.METHOD_NOT_ALLOWED: "Nothing was executed: the route does not take this method. Use a method named in the Allow header.",
     _C.OPERATION_NOT_FOUND: "There is no such operation among those this caller may see. Check the identifier; do not guess another.",
 
-    _C.UNKNOWN_TOOL: "Nothing was executed: no tool is named {given}.{near}{tools} Call one of the tools in the catalogue.",
+    _C.UNKNOWN_TOOL: "Nothing was executed: no tool is named {given}.{near}{tools}",
     _C.MISSING_ARGUMENTS: "Nothing was executed. {missing} Supply what is missing and call {tool} again.",
     _C.UNKNOWN_ARGUMENTS: "Nothing was executed. {extra} Remove or rename them and call {tool} again.",
     _C.WRONG_TYPE: "Nothing was executed. {mistyped} Correct it and call {tool} again.",
@@ -35,7 +35,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.APPROVAL_REQUIRED: "Nothing was executed: {action} must be approved{approvers} first.{rule} Wait for the decision on {approval}, then make the same call again.",
     _C.APPROVAL_MISMATCH: "Nothing was executed: {approval} is for another action than {action}. Make the call that was approved, or request an approval for this one.",
     _C.APPROVAL_EXPIRED: "Nothing was executed: {approval} of {action} has lapsed. Request a new approval for the same action.",
-    _C.REPEAT_NOT_ALLOWED: "Nothing was executed: {operation} is done and {tool} may not be repeated. Use its stored result, or escalate if a second effect is intended.",
+    _C.REPEAT_NOT_ALLOWED: "Nothing was executed: what {tool} has done may not be repeated on purpose. Use the stored result of the first call, or escalate if a second effect is intended.",
 
     _C.INTENT_STALE: "Nothing was executed by this call: {action} is no longer what was prepared{reason}. Look up the prepared operation, then prepare {tool} again.",
     _C.IDEMPOTENCY_CONFLICT: "Nothing was executed by this call: {taken}",
@@ -45,7 +45,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.NOT_RECONCILABLE: "Nothing was looked up: {tool} declares no means to settle {operation}{reason}. Escalate {person}, who can settle it with evidence.",
     _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} cannot be settled in this way{reason}. Read the operation, then correct the settlement.",
 
-    _C.STORE_UNAVAILABLE: "Nothing was sent: the record that guards {action} against happening twice cannot be written. Make the same call again {after}.",
+    _C.STORE_UNAVAILABLE: "Nothing was sent by this call: the record that guards {action} against happening twice cannot be written. Make the same call again {after}.",
     _C.GATEWAY_SATURATED: "Nothing was sent: the gateway is at its limit for {tool}{of_limit}. Make the same call again {after}.",
     _C.CIRCUIT_OPEN: "{service} {failing} and is being left alone. Nothing was sent. Do not call {tool} again {wait}; use a different approach or escalate.",
     _C.RATE_LIMITED: "Nothing was executed: too many calls of {tool} in a short time{of_limit}. Make the same call again {after}.",

@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from gateway.stages.normalise.text import clean_text
@@ -28,10 +29,16 @@ def given_name(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else "a name that is no plain identifier"
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
+def nearest(name: str, names: tuple[str, ...]) -> str | None:
     """The name that was probably meant."""
+    return _nearest(_spelling(name[:64]), names)
+
+
+# Models make the same mistakes over and over, and the comparison is most of what a refusal costs.
+@lru_cache(maxsize=1024)
+def _nearest(spelling: str, names: tuple[str, ...]) -> str | None:
     by_spelling = {_spelling(known): known for known in names}
-    found = difflib.get_close_matches(_spelling(name[:64]), by_spelling, n=1, cutoff=0.7)
+    found = difflib.get_close_matches(spelling, by_spelling, n=1, cutoff=0.7)
     return by_spelling[found[0]] if found else None
 
 

@@ -12,6 +12,8 @@ from typing import Final
 
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
+from gateway.stages.execute.operation.record import State
+from gateway.stages.monitor.ports import ReconcileResult
 
 
 class Outcome(StrEnum):
@@ -81,6 +83,17 @@ def outcome_of(envelope: Envelope) -> Outcome:
     if envelope.meta.replayed:
         return Outcome.REPLAYED
     return Outcome.OK if envelope.error is None else OUTCOME_OF[envelope.error.code]
+
+
+def learned(state: State) -> ReconcileResult:
+    """What a look into the world came to, by the state of the record after it."""
+    match state:
+        case State.DONE | State.FROZEN:
+            return ReconcileResult.DONE
+        case State.FREE | State.REFUSED:
+            return ReconcileResult.NOT_DONE
+        case _:
+            return ReconcileResult.STILL_UNKNOWN
 
 
 def charged(envelope: Envelope) -> bool:

@@ -4,9 +4,9 @@ What the outcome's type proves decides; a code that says something else than its
 Messages are the table's plain sentences here; the feedback stage makes them specific.
 """
 
-from dataclasses import replace
 from typing import Any, Final, assert_never
 
+from gateway.contract.changed import changed
 from gateway.contract.codes import FACTS, CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.manifest.policies import Effect, ResultView
@@ -62,12 +62,12 @@ def of_record(record: Record, meta: Meta, *, retry_after_s: float | None = None)
     Raises:
         ValueError: the record is FREE: it has nothing to say, and the call may claim it.
     """
-    meta = replace(meta, operation_id=record.operation_id, recorded=True)
+    meta = changed(meta, operation_id=record.operation_id, recorded=True)
     match record.state:
         case State.DONE | State.REFUSED:
             if record.bodies.result is not None:
                 return replay_answer(record.bodies.result, meta)
-            return fail(_of_tombstone(record), replace(meta, replayed=True))
+            return fail(_of_tombstone(record), changed(meta, replayed=True))
         case State.CLAIMED | State.SENT:
             return fail(ErrorCode.IDEMPOTENCY_IN_PROGRESS, meta, retry_after_s=retry_after_s)
         case State.LISTENING | State.UNKNOWN:
@@ -120,7 +120,9 @@ def _done(outcome: Done, meta: Meta, payload: Readable | Unreadable | None, resu
         case Readable(value=value):
             seen = view(value, result_view)
             warnings = (*meta.warnings, PENDING) if outcome.pending else meta.warnings
-            return succeed(seen.data, replace(meta, truncated=seen.truncated, warnings=warnings))
+            if seen.truncated is not None or outcome.pending:
+                meta = changed(meta, truncated=seen.truncated, warnings=warnings)
+            return succeed(seen.data, meta)
         case Unreadable():
             return fail(payload.code, meta, details={**details, "why": payload.misread.value})
         case None:

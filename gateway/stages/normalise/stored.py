@@ -1,18 +1,18 @@
 """An answer as the operation record keeps it, so that a replay gives the same `data`, byte for byte."""
 
-from dataclasses import replace
-from typing import Any
-
 import orjson
 
-from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
-from gateway.contract.envelope import Envelope, Meta, ToolError
+from gateway.contract.changed import changed
+from gateway.contract.envelope import Envelope, Meta, parse_error
 
 
-def store_answer(envelope: Envelope) -> bytes:
+def store_answer(envelope: Envelope, identifier: str | int | None = None) -> bytes:
     """What of an envelope belongs to the operation and not to the call that began it: for `Bodies.result`.
 
     Numbers, order of names and texts come back exactly: orjson writes what it read in the same bytes.
+
+    Args:
+        identifier: of what was done, from the result before any view; look-ups of others ask for it, no caller sees it.
     """
     return orjson.dumps(
         {
@@ -22,8 +22,15 @@ def store_answer(envelope: Envelope) -> bytes:
             "fetched_at": envelope.meta.fetched_at,
             "source": envelope.meta.source,
             "warnings": envelope.meta.warnings,
+            "identifier": identifier,
         }
     )
+
+
+def stored_identifier(stored: bytes | None) -> str | int | None:
+    """The identifier that was kept with a stored answer, if one was."""
+    found = None if stored is None else orjson.loads(stored).get("identifier")
+    return found if isinstance(found, str | int) else None
 
 
 def replay_answer(stored: bytes, meta: Meta) -> Envelope:
@@ -38,8 +45,8 @@ def replay_answer(stored: bytes, meta: Meta) -> Envelope:
         return Envelope(
             ok=error is None,
             data=answer["data"],
-            error=None if error is None else _error(error),
-            meta=replace(
+            error=None if error is None else parse_error(error),
+            meta=changed(
                 meta,
                 replayed=True,
                 recorded=True,
@@ -51,15 +58,3 @@ def replay_answer(stored: bytes, meta: Meta) -> Envelope:
         )
     except (KeyError, TypeError, ValueError) as broken:
         raise ValueError("not a stored answer") from broken
-
-
-def _error(error: dict[str, Any]) -> ToolError:
-    return ToolError(
-        code=ErrorCode(error["code"]),
-        message=error["message"],
-        outcome=CallOutcome(error["outcome"]),
-        retryable=error["retryable"],
-        retry_after_s=error["retry_after_s"],
-        next_action=NextAction(error["next_action"]),
-        details=error["details"],
-    )

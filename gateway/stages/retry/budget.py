@@ -17,7 +17,7 @@ class Budget:
 
 def earn(budget: Budget, ratio: float) -> Budget:
     """Count a first attempt. `ratio` is `retry.budget`: retries earned by one call."""
-    return Budget(tokens=min(RESERVE, budget.tokens + ratio))
+    return budget if budget.tokens >= RESERVE else Budget(tokens=min(RESERVE, budget.tokens + ratio))
 
 
 def affords(budget: Budget, ratio: float) -> bool:

@@ -1,11 +1,11 @@
-"""Again? One pure function, and the only retry layer there is (`design/execution.md` 5).
+"""Again? One pure function, and the only retry layer there is.
 
 Three questions in this order: would another attempt be safe, could it help, is there room for it. What makes a repeat
 safe differs by class:
 
 | class | another attempt may follow |
 |---|---|
-| read | anything transient |
+| read | anything transient, and an answer whose body was lost |
 | keyed or idempotent write | proofs of non-execution, and an unknown outcome while the replay gate allows it |
 | plain write | proofs of non-execution only: a write in doubt is never sent again |
 
@@ -14,12 +14,15 @@ A second call by the caller is no retry; it passes the whole order again.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import assert_never
+from typing import Final, assert_never
 
+from gateway.contract.codes import ErrorCode
 from gateway.manifest.policies import Effect, RetryPolicy
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.retry.backoff import asked_s, full_jitter_s
 from gateway.stages.retry.budget import Budget, affords
+
+_LOST: Final = frozenset({ErrorCode.DONE_RESULT_LOST.value, ErrorCode.RESULT_UNREADABLE.value})
 
 
 class StopReason(StrEnum):
@@ -87,7 +90,7 @@ def decide(  # noqa: PLR0913 - everything the decision depends on, and nothing h
     # An earlier attempt may be open although this one is proved harmless; then the next is a replay all the same.
     replays = isinstance(outcome, Unknown) or replay_allowed_until is not None
     objections = (
-        (isinstance(outcome, Done), StopReason.DONE),
+        (isinstance(outcome, Done) and not _lost_reading(outcome, effect), StopReason.DONE),
         (not _safe(outcome, effect=effect, keyed=keyed), StopReason.NOT_SAFE),
         (not _transient(outcome), StopReason.NOT_TRANSIENT),
         (attempt >= policy.max_attempts, StopReason.ATTEMPTS_SPENT),
@@ -116,6 +119,11 @@ def _safe(outcome: Outcome, *, effect: Effect, keyed: bool) -> bool:
             assert_never(effect)
 
 
+def _lost_reading(outcome: Outcome, effect: Effect) -> bool:
+    """A read whose answer came and whose body did not arrive whole. Of a write it is the effect that counts."""
+    return effect is Effect.READ and isinstance(outcome, Done) and outcome.code in _LOST
+
+
 def _transient(outcome: Outcome) -> bool:
     match outcome:
         case NotSent() | Refused():
@@ -123,6 +131,7 @@ def _transient(outcome: Outcome) -> bool:
         case Unknown():
             return True
         case Done():
-            return False
+            # Only a reading comes here: it was answered, and can simply be asked again.
+            return True
         case _:
             assert_never(outcome)

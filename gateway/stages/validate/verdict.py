@@ -1,10 +1,11 @@
 """What a check says about a call."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from gateway.contract.codes import ErrorCode
+from gateway.manifest.arguments import ArgumentFault
 from gateway.manifest.tool import Tool
 
 
@@ -18,11 +19,20 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """The call ends here; nothing was executed. The message is the gateway's own text and follows `wire.md` 1."""
+    """The call ends here; nothing was executed. What was found; the feedback stage has the words for it.
+
+    Attributes:
+        tool: None where no tool has the name.
+        faults: of the arguments, all of the kind that is told.
+        tools: those the caller may use, where no tool has the name.
+        permission: what the tool requires and the caller does not hold.
+    """
 
     code: ErrorCode
-    message: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    tool: Tool | None = None
+    faults: tuple[ArgumentFault, ...] = ()
+    tools: tuple[str, ...] | None = None
+    permission: str | None = None
 
 
 Verdict = Accepted | Rejected

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from gateway.settings import Settings
 from tests.gateway.cli.run import run
 
@@ -26,6 +28,22 @@ def test_secrets_are_masked() -> None:
 
     assert KEY.split(":")[1] not in shown.output
     assert ["seal_key", "********", "ONCEGATE_SEAL_KEY"] in [line.split() for line in shown.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "shown"),
+    [
+        ("https://user:hunter2@host:4318/v1?token=hunter3", "https://********@host:4318/v1?********"),
+        ("https://user:hunter?/2@host:4318/v1", "https://********@host:4318/v1"),
+        ("https://host:4318/v1", "https://host:4318/v1"),
+    ],
+)
+def test_credentials_in_a_url_are_masked(endpoint: str, shown: str) -> None:
+    """A collector's user, password and token are secrets."""
+    for as_json in ((), ("--json",)):
+        result = run("config", "show", *as_json, environment={"ONCEGATE_OTLP_ENDPOINT": endpoint})
+        assert shown in result.stdout
+        assert "hunter" not in result.output
 
 
 def test_the_page_is_current() -> None:

@@ -60,7 +60,7 @@ async def test_a_caller_who_gives_up_changes_nothing(provider: ProviderProcess) 
 
 async def test_connections_are_refused_and_then_taken_again(provider: ProviderProcess) -> None:
     """A deaf provider refuses connections, keeps its port, and comes up again on it."""
-    await provider.refuse(0.3)
+    await provider.refuse(1.5)
     with pytest.raises(httpx.ConnectError):
         await refund(provider)
     answer = None

@@ -22,6 +22,7 @@ SCHEMA: dict[str, Any] = {
             },
         },
         "size": {"type": "string", "default": "  m ", "x-normalise": ["trim"]},
+        "empty": {"type": "object", "additionalProperties": False},
         "way": {"anyOf": [{"type": "string", "minLength": 3}, {"type": "integer", "minimum": 3, "multipleOf": 2}]},
     },
 }
@@ -70,6 +71,22 @@ def test_each_fault_has_its_kind_and_place(
     assert (fault.kind, fault.path, fault.keyword, fault.names) == (kind, path, keyword, names)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "names", "declared"),
+    [
+        ({"order": "A", "x": 1}, ("x",), tuple(SCHEMA["properties"])),
+        ({"order": "A", "empty": {"x": 1, "y": 2}}, ("x", "y"), ()),
+    ],
+)
+def test_an_unknown_member_is_told_beside_those_that_are_declared(
+    arguments: dict[str, Any], names: tuple[str, ...], declared: tuple[str, ...]
+) -> None:
+    """Also where none is declared, for which the validator has a word of its own."""
+    fault = ARGUMENTS.faults(arguments)[0]
+
+    assert (fault.kind, fault.names, fault.expected) == (FaultKind.UNKNOWN, names, declared)
+
+
 def test_the_first_kind_is_told_first() -> None:
     """Missing before unknown before wrong type before the rest, whatever order the validator found them in."""
     kinds = [fault.kind for fault in ARGUMENTS.faults({"x": 1, "tags": 5, "size": "m", "way": 1})]
@@ -95,7 +112,7 @@ def test_booleans_are_no_integers_and_whole_floats_are() -> None:
 def test_certain_names_are_required_or_have_a_default() -> None:
     """What templates may rely on."""
     assert ARGUMENTS.certain == {"order", "size"}
-    assert ARGUMENTS.names == ("order", "tags", "where", "size", "way")
+    assert ARGUMENTS.names == ("order", "tags", "where", "size", "empty", "way")
 
 
 @settings(deadline=None)

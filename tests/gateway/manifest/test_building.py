@@ -194,6 +194,29 @@ def test_digests_tell_manifests_apart() -> None:
     assert reordered.digest == tool.digest
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arguments.properties.extra": {"type": "string"}},
+        {"arguments.properties.urgent.default": True},
+        {"arguments.properties.urgent.x-immaterial": True},
+        {
+            "arguments.properties.urgent": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"by": {"type": "string", "default": "noon"}},
+            }
+        },
+    ],
+    ids=["argument", "default", "immaterial", "nested default"],
+)
+def test_all_fields_identify_by_material_names_and_defaults(change: dict[str, Any]) -> None:
+    """With `fields: all` they are in the identity digest; with named fields they are not."""
+    every = {"identity.fields": "all", "identity.window": "24h"}
+    assert compiled(KEYED, {**every, **change}).identity_digest != compiled(KEYED, every).identity_digest
+    assert compiled(KEYED, change).identity_digest == compiled(KEYED).identity_digest
+
+
 def test_a_plain_write_is_known_as_one() -> None:
     """What the retry and record stages ask most often."""
     assert compiled(PLAIN).is_plain_write

@@ -1,14 +1,10 @@
 """The rules across the fields of one manifest."""
 
-import json
 from typing import Any
 
 import pytest
 
 from gateway.manifest.complaint import Severity
-from gateway.manifest.lint import read_p99
-from gateway.manifest.notes import Notes
-from gateway.manifest.reading import read
 from tests.gateway.manifest.sample import KEYED, PLAIN, READ, REMOVED, complaints, errors
 
 UNSETTLED = {"unknown": REMOVED, "holds": REMOVED}
@@ -43,6 +39,7 @@ def test_the_samples_are_sound() -> None:
         # identity and holds
         (KEYED, {"identity": {"fields": "all"}}, "identity"),
         (KEYED, {"identity": {"fields": "caller"}}, "holds"),
+        (KEYED, {"identity": {"fields": "caller", "scope": "run"}, "holds": {"o": "order"}}, "no-effect"),
         (KEYED, {"identity": {"fields": ["order", "order"]}}, "identity"),
         (KEYED, {"identity": {"fields": ["nope"]}}, "identity"),
         (KEYED, {"identity": {"fields": ["urgent"]}}, "identity"),
@@ -59,6 +56,7 @@ def test_the_samples_are_sound() -> None:
         (KEYED, {"timeouts": {"total": "2s", "read": "1s"}}, "timeouts"),
         (KEYED, {"retry": {"base": "9s", "cap": "3s"}}, "timeouts"),
         # views and captures
+        (KEYED, {"result_view": {"select": []}}, "no-effect"),
         (KEYED, {"telemetry": {"capture": ["nope"]}}, "shape"),
         (KEYED, {"telemetry": {"capture": ["note"]}}, "credential"),
         (
@@ -83,6 +81,7 @@ def test_an_unsafe_or_idle_manifest_is_refused(base: dict[str, Any], changes: di
         (KEYED, {"identity": {"fields": "all"}, "effect": "idempotent"}),
         (KEYED, {"identity": REMOVED, "effect": "idempotent"}),
         (KEYED, {"identity": {"fields": "caller"}, "holds": {"o": "order"}}),
+        (KEYED, {"identity": {"fields": "caller", "scope": "subject"}, "holds": {"o": "order"}}),
         (KEYED, {"timeouts": {"total": "3s"}}),
         (KEYED, {"result": {"items": {"properties": {"b": {}}}}, "result_view": {"select": ["b", "c"]}}),
         (KEYED, {"effect": "idempotent", "backend.http.already_done": [404]}),
@@ -101,6 +100,7 @@ def test_a_manifest_with_what_is_needed_loads(base: dict[str, Any], changes: dic
         (PLAIN, {"retry": {"max_attempts": 9}}, "plain-write", Severity.HINT),
         (KEYED, {f"{ARGUMENTS}.order": {"type": "string"}}, "identity-form", Severity.HINT),
         (KEYED, {"downstream_key.window": "80s"}, "downstream-key", Severity.WARNING),
+        (KEYED, {"effect": "idempotent"}, "holds", Severity.WARNING),
     ],
 )
 def test_what_loads_may_still_be_told(
@@ -111,23 +111,16 @@ def test_what_loads_may_still_be_told(
     assert errors(base, changes) == []
 
 
+def test_an_idempotent_tool_that_holds_is_not_warned() -> None:
+    """One call waits for the other, so that neither overtakes."""
+    found = complaints(KEYED, {"effect": "idempotent", "holds": {"o": "order"}})
+
+    assert "holds" not in [it.rule for it in found]
+
+
 def test_a_plain_write_is_told_in_words_what_its_retries_are() -> None:
     """The number of attempts is named, because it is not what its author thinks."""
     (complaint,) = [it for it in complaints(PLAIN, {"retry": {"max_attempts": 9}}) if it.rule == "plain-write"]
 
     assert "only when it was proved not delivered" in complaint.message
     assert "max_attempts: 9" in complaint.message
-
-
-@pytest.mark.parametrize(("p99_s", "warned"), [(3.9, False), (4.6, True)])
-def test_a_wait_below_the_observed_p99_is_a_warning_with_a_better_value(p99_s: float, *, warned: bool) -> None:
-    """A quarter of headroom over the slowest of a hundred calls."""
-    text = json.dumps(KEYED)
-    reading = read("it.yaml", text)
-    assert reading.source is not None
-    assert reading.document is not None
-    notes = Notes("it.yaml", text, reading.document)
-    read_p99(reading.source, p99_s, notes)
-
-    assert [it.rule for it in notes.complaints] == (["timeouts"] if warned else [])
-    assert not warned or "`read: 5751ms`" in notes.complaints[0].message

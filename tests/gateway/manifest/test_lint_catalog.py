@@ -56,3 +56,19 @@ def test_a_shared_breaker_with_two_settings_is_a_warning() -> None:
 def test_a_deprecated_tool_names_one_that_exists(successor: str, rules: list[str]) -> None:
     """A model is sent to a tool that is there, and not to the same one."""
     assert errors(KEYED, {"deprecated": {"since": "1.1.0", "use_instead": successor}}) == rules
+
+
+@pytest.mark.parametrize(
+    ("order", "warned"),
+    [
+        ({"type": "string", "x-normalise": ["trim"]}, True),
+        ({"type": "integer"}, True),
+        ({"type": "string", "x-normalise": ["trim", "upper"], "minLength": 1}, False),
+    ],
+)
+def test_one_hold_is_written_in_one_way(order: dict[str, Any], *, warned: bool) -> None:
+    """Two tools that hold `order`, one of them upper-cased, would never wait for each other."""
+    other = changed(PLAIN, {"name": "other", "arguments.properties.order": order})
+    found = [it for it in loaded(PLAIN, {}, other).complaints if it.rule == "holds"]
+
+    assert [(it.severity, it.file) for it in found] == ([(Severity.WARNING, "other.yaml")] if warned else [])

@@ -21,6 +21,12 @@ HTTP = "backend.http"
         (KEYED, {f"{HTTP}.headers": {"idempotency-key": "x"}}, "header"),
         (KEYED, {f"{HTTP}.deadline_header": "Idempotency-Key"}, "header"),
         (KEYED, {f"{HTTP}.deadline_header": "Connection"}, "header"),
+        (KEYED, {f"{HTTP}.deadline_header": "Content-Length"}, "header"),
+        (KEYED, {f"{HTTP}.deadline_header": "content-type"}, "header"),
+        (KEYED, {f"{HTTP}.deadline_header": "Host"}, "header"),
+        (KEYED, {f"{HTTP}.deadline_header": "Traceparent"}, "header"),
+        (KEYED, {f"{HTTP}.headers": {"traceparent": "x"}}, "header"),
+        (KEYED, {"downstream_key.name": "Accept"}, "header"),
         (KEYED, {"downstream_key.name": "Idem Key"}, "header"),
         (READ, {f"{HTTP}.body": {"a": 1}}, "shape"),
         (KEYED, {"downstream_key.in": "body", f"{HTTP}.body": [1]}, "downstream-key"),
@@ -32,6 +38,12 @@ HTTP = "backend.http"
         (KEYED, {"downstream_key.in_progress_status": 422}, "downstream-key"),
         (KEYED, {f"{HTTP}.already_done": [404], f"{HTTP}.statuses": {"404": "done"}}, "shape"),
         (KEYED, {f"{HTTP}.already_done": [200]}, "no-effect"),
+        (KEYED, {f"{HTTP}.already_done": [500]}, "no-effect"),
+        *[
+            (KEYED, {f"downstream_key.{name}": status}, "downstream-key")
+            for name in ("in_progress_status", "mismatch_status")
+            for status in (200, 399, 500)
+        ],
     ],
 )
 def test_a_request_that_cannot_work_is_refused(base: dict[str, Any], changes: dict[str, Any], rule: str) -> None:

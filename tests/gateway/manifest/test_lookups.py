@@ -87,6 +87,51 @@ def test_a_lookup_by_key_needs_neither_list_nor_comparison() -> None:
     assert "lookup-by-key" in [it.rule for it in complaints(KEYED)]
 
 
+NEW = "!(item.id in baseline) && item.n == args.amount"
+
+
+@pytest.mark.parametrize(
+    ("changes", "refused"),
+    [
+        ({}, False),
+        ({"identity.scope": "run"}, True),
+        ({"identity.scope": "subject"}, True),
+        ({"identity.scope": "run", "holds": {"order": "order"}}, False),
+        ({"identity.scope": "run", f"{LOOKUP}.match": f"item.key == key || {NEW}"}, False),
+        ({"identity.scope": "run", f"{LOOKUP}.arguments": {"order": "{args.order}", "kind": "{key}"}}, False),
+        ({"identity.fields": ["order", "amount"]}, False),
+        ({"identity.fields": ["order", "line"]}, True),
+        ({"identity.fields": ["order", "line"], f"{LOOKUP}.match": f"{NEW} && item.key == args.line"}, False),
+        (
+            {
+                "identity.fields": ["order", "line"],
+                f"{LOOKUP}.arguments": {"order": "{args.order}", "kind": "k-{args.line}"},
+            },
+            False,
+        ),
+        ({"identity.fields": "all", "identity.window": "24h"}, True),
+        (
+            {
+                "identity.fields": "all",
+                "identity.window": "24h",
+                f"{LOOKUP}.match": f"{NEW} && item.key == args.line",
+                "arguments.properties.urgent.x-immaterial": True,
+            },
+            False,
+        ),
+    ],
+)
+def test_two_calls_in_doubt_are_kept_apart(changes: dict[str, Any], *, refused: bool) -> None:
+    """Without the key or a hold, an item must be compared in everything that makes two operations different."""
+    line = {
+        "arguments.required": ["order", "amount", "line"],
+        "arguments.properties.line": {"type": "string", "x-normalise": ["trim"]},
+    }
+    complained = [words for rule, words in found({f"{LOOKUP}.match": NEW, **line, **changes}) if rule == "lookup"]
+    assert any("two calls in doubt" in words for words in complained) is refused
+    assert len(complained) == refused
+
+
 def test_an_answer_that_cannot_be_compared_is_neither_yes_nor_no() -> None:
     """A missing member is an error, which proves nothing."""
     lookup = compiled(KEYED).reconcile.lookup

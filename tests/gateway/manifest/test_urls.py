@@ -31,6 +31,14 @@ def test_the_origin_has_its_port(template: str, origin: str) -> None:
     assert UrlTemplate.build(parse(template)).origin == origin
 
 
+def test_telemetry_names_the_server_and_the_path_with_its_holes() -> None:
+    """No value of a call, and nothing of the query, is in a span's name."""
+    url = UrlTemplate.build(parse("https://[::1]:9/v1/orders/{args.order_id}/x-{args.n}?q={args.q}"))
+
+    assert (url.host, url.port, url.path) == ("::1", 9, "/v1/orders/{args.order_id}/x-{args.n}")
+    assert UrlTemplate.build(parse("https://pay.example")).path == "/"
+
+
 @pytest.mark.parametrize(
     "template",
     ["{args.host}/x", "https://{args.host}/x", "https://pay.example{args.a}", "https://pay.{args.a}.example/", "ftp://x/",

@@ -14,7 +14,7 @@ MakeRig = Callable[..., Awaitable[Rig]]
 
 @pytest.fixture
 async def rig(tmp_path: Path) -> AsyncIterator[MakeRig]:
-    """Gateways, each made by `await rig(manifest, …, settings={…})`, that are gone when the test ends."""
+    """Makes gateways of the manifests it is given; they are gone when the test ends."""
     async with contextlib.AsyncExitStack() as stack:
         yield lambda *manifests, **options: stack.enter_async_context(rigged(tmp_path, *manifests, **options))
 

@@ -107,6 +107,31 @@ async def cut(exchange: Exchange) -> None:
     exchange.cut()
 
 
+def garbage(data: bytes) -> Reply:
+    """Send bytes that are no answer, and close."""
+
+    async def reply(exchange: Exchange) -> None:
+        await exchange.raw(data)
+        exchange.cut()
+
+    return reply
+
+
+async def drip(exchange: Exchange) -> None:
+    """Answer with one byte each 20 ms, for a long time."""
+    await exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    for _ in range(1000):
+        await asyncio.sleep(0.02)
+        await exchange.raw(b" ")
+
+
+async def act_once_and_for_all(exchange: Exchange) -> None:
+    """Do what was asked, say nothing, and take no more connections."""
+    exchange.provider.act(exchange.request)
+    exchange.provider.deafen()
+    exchange.cut()
+
+
 async def silence(exchange: Exchange) -> None:
     """Never answer: wait until the other side has closed."""
     await exchange.hung_up()
@@ -186,10 +211,14 @@ class Provider:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def stop(self) -> None:
-        """Hang up and stop listening."""
+    def deafen(self) -> None:
+        """Stop listening; open connections go on."""
         if self._server is not None:
             self._server.close()
+
+    async def stop(self) -> None:
+        """Hang up and stop listening."""
+        self.deafen()
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -74,6 +74,13 @@ def plain(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return changed({**PLAIN, **TIMES}, changes)
 
 
+async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for what no event tells of: what stands in the store, or what time alone brings."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not await condition():  # noqa: ASYNC110 - nothing to wait for
+            await asyncio.sleep(0.002)
+
+
 @dataclass(slots=True)
 class StoreClock:
     """The store's clocks: real time, and what a test adds to it."""
@@ -122,6 +129,13 @@ class Rig:
         made = ToolCall(tool=tool, arguments={**given, **(arguments or {})}, request_id="r", **call)
         return await (at or self.pipeline).call(made, caller)
 
+    async def prepare(self, order: str = "A", amount: int = 5, **call: Any) -> Mapping[str, Any]:
+        """What `prepare` answers."""
+        made = ToolCall(tool="act", arguments={"order": order, "amount": amount}, request_id="r", **call)
+        envelope = await self.pipeline.prepare(made, CALLER)
+        assert envelope.ok, envelope
+        return dict(envelope.data)
+
     def soon(self, *args: Any, **kwargs: Any) -> "asyncio.Task[Envelope]":
         """The same beside the test."""
         return asyncio.create_task(self.call(*args, **kwargs))
@@ -139,10 +153,16 @@ class Rig:
         self.others.append(made)
         return made
 
-    async def rows(self, tenant: str = "acme") -> list[ExecutionRow]:
-        """Every row, oldest first."""
-        await self.store.append_rows((), strict=True)
-        return list(reversed(await self.store.list_rows(RowFilter(tenant=tenant, limit=1000))))
+    async def rows(self, at_least: int = 0, *, tenant: str = "acme") -> list[ExecutionRow]:
+        """Every row, oldest first; those that are committed in groups are waited for by their number."""
+        found: list[ExecutionRow] = []
+
+        async def there() -> bool:
+            found[:] = reversed(await self.store.list_rows(RowFilter(tenant=tenant, limit=1000)))
+            return len(found) >= at_least
+
+        await eventually(there)
+        return found
 
     async def records(self, tenant: str = "acme") -> list[Record]:
         """Every record, oldest first."""
@@ -153,14 +173,22 @@ class Rig:
         (record,) = await self.records()
         return record
 
+    async def waiting(self, pipeline: Pipeline) -> None:
+        """Wait until a call of this gateway waits for another's operation."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not pipeline._writes._room._queues:
+                await asyncio.sleep(0.002)
+
     async def until(self, *states: State, order: str = "A") -> Record:
         """Wait until the latest record of this order is in one of these states."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                found = [r for r in await self.records() if r.bodies.arguments.get("order") == order]
-                if found and found[-1].state in states:
-                    return found[-1]
-                await asyncio.sleep(0.002)
+        found: list[Record] = []
+
+        async def stands_there() -> bool:
+            found[:] = [r for r in await self.records() if r.bodies.arguments.get("order") == order]
+            return bool(found) and found[-1].state in states
+
+        await eventually(stands_there)
+        return found[-1]
 
     async def reconcile(self, operation_id: str | None) -> Mapping[str, Any]:
         """Look now; the operation as it is then shown."""
@@ -196,6 +224,7 @@ async def rigged(
     wrap: Wrap | None = None,
     store: Callable[[StoreClock], OperationStore] | None = None,
     telemetry: OtelTelemetry | None = None,
+    secrets: Mapping[str, str] | None = None,
     started: bool = False,
 ) -> AsyncIterator[Rig]:
     """A gateway with these manifests (and the read `get_status`, if it is not among them)."""
@@ -208,7 +237,7 @@ async def rigged(
     for name, manifest in named.items():
         written = read() if len(manifest) == 1 else manifest
         (shelf_dir / f"{name}.yaml").write_text(json.dumps(written, indent=1))
-    operator = Operator(engine=CelEngine(), environment={"API": provider.origin}, secrets={})
+    operator = Operator(engine=CelEngine(), environment={"API": provider.origin}, secrets=secrets or {})
     shelf = Shelf(shelf_dir, operator)
     inner = store(clock) if store else SqliteOperationStore.open(folder / "records.db", host=clock.host())
     kept = wrap(inner) if wrap else inner

@@ -8,7 +8,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up, read
 
 
 def rewrite(rig: Rig, manifest: dict[str, object]) -> None:
@@ -76,6 +76,20 @@ async def test_the_old_identity_still_refuses_what_it_refused(rig: MakeRig) -> N
     assert other.error.code is ErrorCode.IDEMPOTENCY_CONFLICT
 
 
+async def test_a_free_record_of_an_earlier_revision_keeps_its_key(rig: MakeRig) -> None:
+    """It is sent under the key that its record and its look-ups know, not under the new identity's."""
+    gateway = await rig(keyed({"identity.fields": ["order"]}))
+    await gateway.provider.stop()
+    await gateway.call(order="A", amount=5)
+    free = await gateway.record()
+    await gateway.provider.start()
+    rewrite(gateway, keyed({"identity.fields": ["order", "amount"], "identity.revision": 2}))
+    await gateway.call(order="A", amount=5)
+
+    assert (free.state, (await gateway.record()).state) == (State.FREE, State.DONE)
+    assert [request.key for request in gateway.provider.sent] == [free.key]
+
+
 async def test_a_new_optional_argument_is_no_other_call(rig: MakeRig) -> None:
     """Stored arguments are compared as the current schema defaults them."""
     gateway = await rig(keyed())
@@ -98,6 +112,15 @@ async def test_a_changed_identity_without_a_raised_revision_does_not_start(rig: 
 
     with pytest.raises(RevisionError, match=r"raise identity\.revision above 1"):
         await Pins(gateway.parts).start()
+
+
+async def test_a_read_may_change_as_it_likes(rig: MakeRig) -> None:
+    """It keeps no record, and has no revision to raise: its other normalisers stop no process."""
+    gateway = await rig(keyed(), started=True)
+    changed = {"arguments.properties.order.x-normalise": ["trim", "upper"]}
+    (gateway.manifests / "get_status.yaml").write_text(json.dumps(read(changed), indent=1))
+    assert gateway.shelf.reload()
+    await Pins(gateway.parts).start()
 
 
 async def test_a_manifest_is_pinned_once(rig: MakeRig) -> None:

@@ -63,13 +63,7 @@ else
   redis.call('ZADD', P .. 'open', seq, key)
 end
 if ARGV[22] ~= '' then
-  redis.call('ZREM', P .. 'done:' .. ARGV[22], key)
   redis.call('ZREM', P .. 'kept:' .. ARGV[22], key)
-end
-if state == 'done' then
-  redis.call('ZADD', P .. 'done:' .. tool, seq, key)
-else
-  redis.call('ZREM', P .. 'done:' .. tool, key)
 end
 if ARGV[21] ~= '' then
   redis.call('ZADD', P .. 'kept:' .. tool, ARGV[21], key)

@@ -1,6 +1,6 @@
 -- A piece of a list of records, newest first.
 --
--- ARGV[4]  the list: `ops`, `open` or `done:TOOL`
+-- ARGV[4]  the list: `ops` or `open`
 -- ARGV[5]  begin below this seq, `+inf` for the newest
 -- ARGV[6]  look at this many records at most  [7] give this many at most
 -- ARGV[8]  states, each between commas; empty: any  [9] run  [10] subject  [11] tool: empty: any

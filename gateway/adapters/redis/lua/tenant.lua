@@ -13,7 +13,6 @@
 -- oid:ID        the key of an operation id
 -- hold:DIGEST   set of the keys that stand on one hold
 -- ops, open     zset of keys by seq: all records; those neither done nor refused
--- done:TOOL     zset of keys by seq: done records
 -- kept:TOOL     zset of keys by the wall time of their end (s): settled records that have bodies
 -- tools         set: every TOOL of which there ever was a kept:TOOL
 -- due           zset of keys by when they need care (store's clock, s)

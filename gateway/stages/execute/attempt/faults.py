@@ -1,4 +1,4 @@
-"""What a broken exchange proves, by the phase it had reached (`reference/safety.md` 1.2).
+"""What a broken exchange proves, by the phase it had reached.
 
 Before SENT nothing has left, whatever went wrong. From SENT on without a status, nothing is proved, whatever went
 wrong: the fault only chooses the word.

@@ -1,39 +1,31 @@
-"""A tool and accepted arguments as the request that is sent, stored and sent again."""
+"""A tool and accepted arguments as the request that is stored, sent, and sent again."""
 
 from gateway.contract.codes import ErrorCode
 from gateway.manifest.placeholders import CallValues, RenderError
+from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
-from gateway.stages.execute.attempt.exchange import WireRequest
 
 
 class RequestTooLargeError(RenderError):
-    """The rendered body is larger than `limits.request_bytes`. Nothing was sent."""
+    """Target and body together are larger than `limits.request_bytes`, which `limit` repeats."""
 
-    def __init__(self, size: int, limit: int) -> None:
-        message = f"the request has {size} bytes, and this tool sends at most {limit}"
-        super().__init__(message, root="args", name="args")
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the request is larger than {limit:,} bytes", root="args", name="args")
+        self.limit = limit
 
     @property
     def code(self) -> ErrorCode:
         return ErrorCode.BODY_TOO_LARGE
 
 
-def render(tool: Tool, values: CallValues) -> WireRequest:
+def render(tool: Tool, values: CallValues) -> RenderedRequest:
     """The request of one call; equal values give equal bytes.
 
     Raises:
-        RenderError: a value cannot stand where the manifest puts it, or the body is too large; `code` says how the
+        RenderError: a value cannot stand where the manifest puts it, or the request is too large; `code` says how the
             caller is told. Nothing was sent.
     """
-    request = tool.backend.request
-    rendered = request.render(values)
-    if len(rendered.body) > tool.limits.request_bytes:
-        raise RequestTooLargeError(len(rendered.body), tool.limits.request_bytes)
-    return WireRequest(
-        method=rendered.method,
-        origin=rendered.origin,
-        target=rendered.target,
-        headers=rendered.headers,
-        body=rendered.body,
-        secret_headers=request.secret_headers,
-    )
+    rendered = tool.backend.request.render(values)
+    if len(rendered.target) + len(rendered.body) > tool.limits.request_bytes:
+        raise RequestTooLargeError(tool.limits.request_bytes)
+    return rendered

@@ -1,4 +1,4 @@
-"""What an HTTP status proves about a write, before the manifest has its say (`reference/safety.md` 1.3).
+"""What an HTTP status proves about a write, before the manifest has its say.
 
 REFUSED means proved not done, DONE proved done; what proves neither is UNKNOWN. 502, 503 and 504 are UNKNOWN because
 a proxy in front of the service answers so for requests that it had already passed on.
@@ -66,7 +66,7 @@ STATUSES: Final[Mapping[int, StatusRow]] = MappingProxyType(
     | _each("409", _refused(_C.CONFLICT))
     | _each("412", _refused(_C.PRECONDITION_FAILED))
     | _each("423", _again(_C.LOCKED))
-    | _each("424", _refused(_C.LOCKED))
+    | _each("424", _refused(_C.REJECTED))
     | _each("425", _again(_C.TOO_EARLY))
     | _each("429", _again(_C.RATE_LIMITED))
     # nginx and the AWS load balancer: the client, that is a proxy on our side, had gone.

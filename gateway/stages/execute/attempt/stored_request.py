@@ -34,7 +34,7 @@ def unpack(stored: bytes) -> RenderedRequest:
             origin=request["origin"],
             target=request["target"],
             headers=tuple((name, value) for name, value in request["headers"]),
-            body=base64.b64decode(request["body"]),
+            body=base64.b64decode(request["body"], validate=True),
         )
     except (KeyError, TypeError) as broken:
         raise ValueError("not a stored request") from broken

@@ -132,7 +132,6 @@ class NotPermitted:
     Attributes:
         retry_after_s: always above 0.
         since: when the outage began, on the store's clock; None for a throttled dependency that is not down.
-        down_for_s: the same as a length of time.
         failures: failed calls among the last `of`.
         forced: the operator's reason, for Refusal.FORCED_OPEN.
     """
@@ -140,7 +139,6 @@ class NotPermitted:
     retry_after_s: float
     reason: Refusal
     since: float | None
-    down_for_s: float
     failures: int = 0
     of: int = 0
     last_code: str | None = None
@@ -220,7 +218,6 @@ def refuse(breaker: Breaker, reason: Refusal, *, until: float, now: float) -> No
         retry_after_s=until - now,
         reason=reason,
         since=breaker.since,
-        down_for_s=0.0 if breaker.since is None else now - breaker.since,
         failures=breaker.failures,
         of=breaker.of,
         last_code=breaker.last_code,

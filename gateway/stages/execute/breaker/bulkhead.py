@@ -69,7 +69,7 @@ def enter(bulkhead: Bulkhead, berth: Berth) -> tuple[Bulkhead, Entry]:
 
 def leave(bulkhead: Bulkhead) -> Freed:
     """Give a slot back."""
-    return _admit(replace(bulkhead, running=bulkhead.running - 1))
+    return _admit(Bulkhead(running=bulkhead.running - 1, listening=bulkhead.listening, queue=bulkhead.queue))
 
 
 def listen(bulkhead: Bulkhead) -> Freed:

@@ -95,11 +95,11 @@ def former_keys(former: Sequence[Tool], call: ToolCall, caller: Caller) -> tuple
 
 
 def today(record: Record, tool: Tool) -> Record:
-    """A record of an earlier revision as this manifest would have fingerprinted it.
+    """A record of another manifest as this one would have fingerprinted it.
 
     Its stored arguments are defaulted by the current schema, so that a new optional argument is no other call.
     """
-    if record.origin.revision == tool.identity.revision or record.tombstone:
+    if record.origin.manifest_digest == tool.digest or record.tombstone:
         return record
     return replace(record, fingerprint=material_fingerprint(tool, tool.arguments.prepare(record.bodies.arguments)))
 

@@ -5,9 +5,10 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.contract.changed import changed
 from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
@@ -73,6 +74,7 @@ class Sending:
         send_by: store clock; the transport compares it in the callback of the first write.
         horizon_s: total + grace + provider_max: how long after `send_by` the request may still act.
         one_effect: under the downstream key, inside its window.
+        baseline: read anew for this send; None: that of an earlier one stands, of which something may be ours.
     """
 
     send_by: float
@@ -80,7 +82,7 @@ class Sending:
     wall: float
     one_effect: bool
     request: bytes
-    baseline: tuple[str | int, ...] = ()
+    baseline: tuple[str | int, ...] | None = None
 
 
 def own(record: Record) -> Ownership:
@@ -156,7 +158,7 @@ def give_up(record: Record, ownership: Ownership, *, now: float) -> Record:
 def extend(record: Record, ownership: Ownership, *, now: float, lease_until: float) -> Record:
     """The heartbeat. Refused once the lease is dead: somebody may have seen it."""
     _require_owner(record, ownership, now)
-    return replace(record, lease_until=lease_until, version=record.version + 1)
+    return changed(record, lease_until=lease_until, version=record.version + 1)
 
 
 def see_dead_lease(record: Record, *, now: float) -> Record:
@@ -186,19 +188,16 @@ def learn(
     if attempt.knowledge is Knowledge.DONE:
         return record
     was_unknown = attempt.knowledge is Knowledge.UNKNOWN
-    known = replace(attempt, knowledge=KNOWLEDGE[evidence], code=settlement.code, status=settlement.status)
+    known = changed(attempt, knowledge=KNOWLEDGE[evidence], code=settlement.code, status=settlement.status)
     told = record if attempt == known else with_known(record, known)
     event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
     if event is None:
-        return record if told is record else replace(told, version=record.version + 1)
+        return record if told is record else changed(told, version=record.version + 1)
     return _become(told, event, now=now, settlement=settlement)
 
 
 def find(record: Record, matches: int, settlement: Settlement, *, now: float, attempts: int) -> Record:
-    """Fold a positive look-up into the record; where the table has no cell for it, it changes nothing.
-
-    `attempts` is how many the record had as the look-up started.
-    """
+    """Fold in a positive look-up, begun when the record had `attempts` of them; no cell in the table: no change."""
     try:
         return _become(record, event_of_find(record, matches, attempts), now=now, settlement=settlement)
     except IllegalMoveError:
@@ -228,13 +227,13 @@ def settle_by_operator(
 
 def _lose_contact(record: Record, number: int, settlement: Settlement, now: float) -> Record:
     attempt = record.attempts[number - 1]
-    told = with_known(record, replace(attempt, code=settlement.code, status=settlement.status))
+    told = with_known(record, changed(attempt, code=settlement.code, status=settlement.status))
     if record.state in (State.SENT, State.LISTENING) and number == len(record.attempts):
         return _become(told, Event.CONTACT_LOST, now=now)
     # Whoever closed the record before did not see the status that its owner got, and `replay.refusal` asks for it.
     in_doubt = record.state in UNSETTLED and attempt.knowledge is Knowledge.UNKNOWN
     news = in_doubt and settlement.status is not None and attempt.status is None
-    return replace(told, version=record.version + 1) if news else record
+    return changed(told, version=record.version + 1) if news else record
 
 
 def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:
@@ -246,7 +245,8 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *,
         acts_until=sending.send_by + sending.horizon_s,
         one_effect=sending.one_effect,
     )
-    bodies = replace(record.bodies, request=sending.request, baseline=sending.baseline or record.bodies.baseline)
+    baseline = record.bodies.baseline if sending.baseline is None else sending.baseline
+    bodies = changed(record.bodies, request=sending.request, baseline=baseline)
     return _become(record, event, attempts=(*record.attempts, attempt), bodies=bodies, fence=fence, **changes)
 
 
@@ -260,7 +260,7 @@ def _claimed(record: Record, event: Event, by: Claim) -> Record:
         origin=by.origin,
         fingerprint=by.fingerprint,
         holds=by.holds,
-        # What stood there before the first send of all stays the baseline: an item that came since may well be ours.
+        # An item that came since the baseline may well be ours. Where that is ruled out, the gate brings a new one.
         bodies=Bodies(arguments=by.arguments, baseline=record.bodies.baseline),
     )
 
@@ -292,8 +292,8 @@ def _become(
             "settled_by": settlement.by,
             "outcome_code": settlement.code,
             "status": settlement.status,
-            "bodies": replace(record.bodies, result=settlement.result),
+            "bodies": changed(record.bodies, result=settlement.result),
         }
-    elif to not in _SETTLED:
+    else:
         changes |= {"settled_wall": None, "settled_by": None, "outcome_code": None, "status": None}
-    return replace(record, state=to, version=record.version + 1, **changes)
+    return changed(record, state=to, version=record.version + 1, **changes)

@@ -173,8 +173,10 @@ class OperationStore(Protocol):
         """Execution rows, newest first."""
         ...
 
-    async def settled_results(self, tenant: str, tool: str, limit: int) -> tuple[Record, ...]:
-        """DONE records of one tool, newest first: what look-up candidates may already be attributed to."""
+    async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
+        """DONE records of one tool with their bodies, settled at or after `since_wall`, the latest first: what look-up
+        candidates may already be attributed to.
+        """
         ...
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
@@ -208,6 +210,10 @@ class OperationStore(Protocol):
 
     async def pinned(self) -> tuple[PinnedManifest, ...]:
         """Every pinned manifest, the earliest first."""
+        ...
+
+    async def pins(self) -> int:
+        """How many manifests are pinned: more than before when another process pinned one."""
         ...
 
     async def tools_kept(self) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ class Bodies:
     request: bytes | None = None
     """The rendered request (see `attempt.render`), stored with the SENT mark: what a replay sends again."""
     baseline: tuple[str | int, ...] = ()
-    """Identifiers that the declared look-up saw before the first send."""
+    """Identifiers that the declared look-up saw before the first send of which something may be ours."""
     result: bytes | None = None
     """The stored answer (`normalise.stored.store_answer`), unchanged for ever; there once it is settled."""
 
@@ -170,6 +170,10 @@ class Record:
     def unknown_attempts(self) -> tuple[Attempt, ...]:
         """Attempts of which nothing is known: while there is one, the operation cannot be free."""
         return tuple(a for a in self.attempts if a.knowledge is Knowledge.UNKNOWN)
+
+    def has_done_nothing(self) -> bool:
+        """Whether every attempt is proved, by its own end, to have done nothing: what is there now is not ours."""
+        return all(a.knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED) for a in self.attempts)
 
     def standing_holds(self) -> tuple[Hold, ...]:
         """The hold entries that stand while the record is in its present state."""

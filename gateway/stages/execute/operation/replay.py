@@ -39,7 +39,6 @@ class ReplayTerms:
     send_within_s: float
     horizon_s: float
     background_s: float | None
-    in_progress_status: int | None = None
     clock_is_sound: bool = True
 
 
@@ -56,7 +55,7 @@ def refusal(record: Record, terms: ReplayTerms | None, *, wall: float) -> Refusa
         return Refusal.CLOCK_STEPPED_BACK
     if terms.background_s is not None and wall - first > terms.background_s:
         return Refusal.PAST_BACKGROUND_TIME
-    if wall + terms.send_within_s + terms.horizon_s >= first + terms.window_s:
+    if not inside_window(record, terms, wall=wall):
         return Refusal.NEAR_WINDOW_END
     if not terms.caches_all and any(a.status is not None for a in record.unknown_attempts()):
         # A 500 that was not kept under the key may have come after the effect: the same key would act again.
@@ -64,21 +63,28 @@ def refusal(record: Record, terms: ReplayTerms | None, *, wall: float) -> Refusa
     return None
 
 
-def is_authoritative(record: Record, number: int, status: int, terms: ReplayTerms, *, marked: bool, now: float) -> bool:
+def inside_window(record: Record, terms: ReplayTerms, *, wall: float) -> bool:
+    """Whether a send that begins now ends before the provider may forget the key, counted from the first SENT."""
+    first = record.first_sent_wall
+    return first is None or wall + terms.send_within_s + terms.horizon_s < first + terms.window_s
+
+
+def is_authoritative(record: Record, number: int, status: int, *, marked: bool, now: float) -> bool:
     """Whether a refusal answered to attempt `number` speaks for the whole operation.
 
+    Only one that carries the declared replay marker does: it is what the key table keeps. Any other 4xx may come from
+    before the table (a proxy, a validator, a rate limiter) and says nothing of what the key has already done.
+
     Args:
-        marked: the answer carried the declared replay marker.
+        marked: the answer carried the marker.
         now: store clock.
     """
-    if number == 1 or number != len(record.attempts) or not record.attempts[number - 1].one_effect:
+    if not marked or number == 1 or number != len(record.attempts):
         return False
-    if status in _BESIDE_THE_KEY_TABLE or status == terms.in_progress_status or not 400 <= status < 500:
+    if status in _BESIDE_THE_KEY_TABLE or not 400 <= status < 500 or not record.attempts[number - 1].one_effect:
         return False
-    # A marked answer is what the key table keeps: whatever still arrives under the key is answered the same.
-    speaks_for_others = all(
-        a.knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED) or a.acts_until <= now or (marked and a.one_effect)
+    return all(
+        a.knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED) or a.acts_until <= now or a.one_effect
         for a in record.attempts
         if a.number != number
     )
-    return speaks_for_others and (terms.caches_all or marked)

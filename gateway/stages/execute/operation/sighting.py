@@ -1,8 +1,9 @@
 """Reads a look-up's answer: which of its candidates are this operation, and whether silence in it means anything."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from gateway.manifest.ports import EvaluationError, Expression
 from gateway.manifest.tool import Lookup, Tool
@@ -18,33 +19,57 @@ def identifiers(data: Any, lookup: Lookup, arguments: Mapping[str, Any]) -> tupl
     if candidates is None or not _is_complete(data, lookup, {"args": dict(arguments)}):
         return None
     found = [_identifier(lookup.baseline, item, data) for item in candidates]
-    return None if any(it is None for it in found) else tuple(it for it in found if it is not None)
+    return None if any(it is None for it in found) else tuple(_read(found))
 
 
-def see(data: Any, tool: Tool, record: Record, *, started_at: float, taken: frozenset[Identifier]) -> Sight:
-    """What a valid answer shows about `record`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Others:
+    """Other operations that were done meanwhile, as far as a candidate may be theirs.
+
+    Attributes:
+        taken: identifiers of what they did: such a candidate is not ours.
+        rivals: those of which nobody knows the identifier, each with its tool.
+        overlooked: there may be more of them: only a match by key is safe.
+    """
+
+    taken: frozenset[Identifier] = frozenset()
+    rivals: tuple[tuple[Tool, Record], ...] = ()
+    overlooked: bool = False
+
+
+NOBODY: Final = Others()
+
+
+def see(data: Any, tool: Tool, record: Record, *, started_at: float, others: Others = NOBODY) -> Sight:
+    """What a valid answer shows about `record`. Without a send of ours that is known, only a match by key counts.
 
     Args:
         data: the look-up's validated raw result, before any view.
         started_at: store clock, when the look-up was sent.
-        taken: identifiers that are settled as other operations: they cannot be this one.
+        others: whose candidates are not ours, or may not be.
     """
     lookup = tool.reconcile.lookup
     candidates = None if lookup is None else _candidates(data, lookup)
     if lookup is None or candidates is None:
         return blind(record, started_at=started_at)
+    found = [_identifier(lookup.baseline, item, data) for item in candidates]
     values = _values(tool, record, data)
+    by_key = {**values, "baseline": _read(found)}
     matches: list[Mapping[str, object]] = []
     doubtful = False
-    for item in candidates:
-        if lookup.baseline is not None and _identifier(lookup.baseline, item, data) in taken:
+    for item, identifier in zip(candidates, found, strict=True):
+        if identifier is not None and identifier in others.taken:
             continue
         verdict = lookup.match.evaluate({**values, "item": item})
-        if isinstance(verdict, EvaluationError):
+        if verdict is True and (
+            _is_proved(lookup, item, identifier, by_key)
+            # Nobody looked before a send that the store has forgotten: what is new to us may be old.
+            or (record.attempts and not _is_contested(others, item, data))
+        ):
+            matches.append(item)
+        elif verdict is True or isinstance(verdict, EvaluationError):
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
-        elif verdict is True:
-            matches.append(item)
     proves = not doubtful and _is_complete(data, lookup, values)
     return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
 
@@ -54,13 +79,12 @@ def blind(record: Record, *, started_at: float) -> Sight:
     return Sight(matches=(), proves_absence=False, record=record, started_at=started_at)
 
 
-def settled_identifiers(tool: Tool, results: tuple[Any, ...]) -> frozenset[Identifier]:
-    """The identifiers of other operations' results, as far as they can be read like candidates."""
+def identifier_of(tool: Tool, result: Any) -> Identifier | None:
+    """The identifier of an operation's own raw result, if it can be read like a candidate."""
     lookup = tool.reconcile.lookup
-    if lookup is None or lookup.baseline is None:
-        return frozenset()
-    found = (_identifier(lookup.baseline, result, result) for result in results if isinstance(result, Mapping))
-    return frozenset(it for it in found if it is not None)
+    if lookup is None or not isinstance(result, Mapping):
+        return None
+    return _identifier(lookup.baseline, result, result)
 
 
 def _candidates(data: Any, lookup: Lookup) -> list[Mapping[str, Any]] | None:
@@ -85,6 +109,27 @@ def _identifier(expression: Expression | None, item: Mapping[str, Any], data: An
         return None
     value = expression.evaluate({"item": item, "data": data})
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _read(found: list[Identifier | None]) -> list[Identifier]:
+    return [it for it in found if it is not None]
+
+
+def _is_proved(lookup: Lookup, item: Mapping[str, Any], identifier: Identifier | None, values: dict[str, Any]) -> bool:
+    """Whether a candidate is ours by its key, and not for being new. `values` has them all in the baseline."""
+    if lookup.baseline is None:
+        return True
+    return identifier is not None and lookup.match.evaluate({**values, "item": item}) is True
+
+
+def _is_contested(others: Others, item: Mapping[str, Any], data: Any) -> bool:
+    """Whether another operation that was done could say the same of this candidate."""
+    return others.overlooked or any(_may_be_of(tool, record, item, data) for tool, record in others.rivals)
+
+
+def _may_be_of(tool: Tool, record: Record, item: Mapping[str, Any], data: Any) -> bool:
+    lookup = tool.reconcile.lookup
+    return lookup is None or lookup.match.evaluate({**_values(tool, record, data), "item": item}) is not False
 
 
 def _values(tool: Tool, record: Record, data: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Directories of manifests."""
 
 import json
+import os
 from pathlib import Path
 
 from gateway.adapters.files.manifests import MAX_FILE_BYTES, check_directory, load_directory
@@ -80,3 +81,13 @@ def test_a_reload_is_compared_with_what_is_in_use(tmp_path: Path) -> None:
 
     assert load_directory(tmp_path, OPERATOR, before).catalogue is None
     assert load_directory(tmp_path, OPERATOR).catalogue is not None
+
+
+def test_a_pipe_is_explained_and_not_waited_for(tmp_path: Path) -> None:
+    """A FIFO named *.yaml would stop the loader, and with it a gateway that reloads, for ever."""
+    write(tmp_path, get=READ)
+    os.mkfifo(tmp_path / "x.yaml")
+    result = load_directory(tmp_path, OPERATOR)
+
+    assert result.catalogue is None
+    assert [(it.file, it.message) for it in result.complaints] == [("x.yaml", "this is not a regular file")]

@@ -6,7 +6,7 @@ import pytest
 from gateway.adapters.http_tool.errors import ERRORS, error_of, fault_of, phase_of, with_phase
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Phase
 
-# What `reference/transport-cases.md` calls each.
+# What each is called.
 CLASSES = {
     Fault.POOL_TIMEOUT: "PoolTimeout",
     Fault.DEADLINE: "ConnectTimeout",

@@ -1,4 +1,4 @@
-"""Fifty ways for an exchange to end, and what is said of each (`reference/transport-cases.md`).
+"""Fifty ways for an exchange to end, and what is said of each.
 
 Each case gives the phase, the fault, what the server really got, and what is left in the pool.
 """

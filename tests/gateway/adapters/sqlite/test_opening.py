@@ -125,6 +125,26 @@ async def test_a_schema_is_upgraded_in_place(path: Path, clock: ManualClock, mon
         await store.close()
 
 
+@pytest.mark.parametrize("version", range(1, len(opening.scripts())))
+async def test_every_earlier_version_is_led_on(
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    """A file of any version that there has been opens, keeps its records, and can do what the newest can."""
+    steps = opening.scripts()[:version]
+    with monkeypatch.context() as patched:
+        patched.setattr(opening, "scripts", lambda: steps)
+        store = SqliteOperationStore.open(path, host=host(clock))
+        record = await drive(store, history("a", State.DONE, clock.monotonic()))
+        await store.close()
+
+    store = SqliteOperationStore.open(path, host=host(clock))
+    clock.step_wall(60.0)
+    assert await store.by_key("acme", record.key) == record
+    assert await store.pinned() == ()
+    assert await store.forget(retention_s=0.0, tools=(record.origin.tool,)) == 1
+    await store.close()
+
+
 async def test_a_failed_upgrade_leaves_the_file(
     path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

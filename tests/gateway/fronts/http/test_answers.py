@@ -7,6 +7,7 @@ import pytest
 from gateway.contract.codes import FACTS, ErrorCode
 from gateway.contract.envelope import Meta, fail, succeed
 from gateway.fronts.http.answers import Refusal, answer_of, encode, envelope_response, json_response
+from gateway.stages.feedback.context import Context
 
 META = Meta(request_id="r")
 
@@ -62,12 +63,15 @@ def test_what_is_not_json_is_an_error_here() -> None:
 
 
 def test_a_refusal_is_an_envelope() -> None:
-    """A refusal carries its own sentence and details, or those of its code."""
+    """A refusal carries its own sentence and details, or those of its code, filled from its context."""
+    filled = Refusal(ErrorCode.INVALID_HEADER, context=Context(header="A", reason="it is odd")).envelope(META).error
     own = Refusal(ErrorCode.INVALID_HEADER, "Mine.", details={"header": "A"}).envelope(META).error
     row = Refusal(ErrorCode.INVALID_HEADER).envelope(META).error
 
+    assert filled is not None
     assert own is not None
     assert row is not None
+    assert "A has a value that cannot be used: it is odd." in filled.message
     assert (own.message, own.details) == ("Mine.", {"header": "A"})
     assert (row.message, row.details) == (FACTS[ErrorCode.INVALID_HEADER].sentence, {})
 

@@ -46,7 +46,8 @@ def test_a_misspelt_member_is_told_with_the_one_that_was_meant() -> None:
     with pytest.raises(Refusal) as refused:
         parse({"argument": {}})
 
-    assert "Did you mean arguments?" in str(refused.value.message)
+    assert refused.value.context is not None
+    assert "did you mean arguments?" in str(refused.value.context.reason)
     assert refused.value.details["unknown"] == ["argument"]
 
 

@@ -27,10 +27,13 @@ def test_a_look_up_with_a_sensitive_value_is_not_named() -> None:
 
 
 def test_faults_are_listed() -> None:
-    """Where, which keyword, which names; no values."""
-    assert details(ErrorCode.UNKNOWN_ARGUMENTS, EXAMPLES[ErrorCode.UNKNOWN_ARGUMENTS][0]) == {
-        "faults": [{"path": [], "keyword": "additionalProperties", "names": ["force"]}]
-    }
+    """Where, which keyword, which names, and what would be right; no values."""
+    extra = details(ErrorCode.UNKNOWN_ARGUMENTS, EXAMPLES[ErrorCode.UNKNOWN_ARGUMENTS][0])
+    low = details(ErrorCode.INVALID_ARGUMENTS, EXAMPLES[ErrorCode.INVALID_ARGUMENTS][0])
+
+    valid = ["order_id", "payment_id", "amount_paise", "reason"]
+    assert extra == {"faults": [{"path": "", "keyword": "additionalProperties", "names": ["force"], "valid": valid}]}
+    assert {"path": "amount_paise", "keyword": "minimum", "expected": 1} in low["faults"]
 
 
 def test_a_conflict_says_with_what() -> None:

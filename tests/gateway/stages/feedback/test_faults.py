@@ -35,6 +35,7 @@ SCHEMA = ArgumentsSchema(
                 },
             },
             "odd": {"not": {"const": 1}},
+            "none": {"type": "object", "additionalProperties": False},
         },
     }
 )
@@ -43,7 +44,8 @@ GOOD: Mapping[str, Any] = {"order_id": "ORD-1", "amount": 5}
 
 def _words(arguments: Mapping[str, Any]) -> str:
     faults = SCHEMA.faults(SCHEMA.prepare(arguments))
-    return describe(faults, tool="refund", names=SCHEMA.names, sensitive=frozenset({"pin"}))
+    told = [fault for fault in faults if fault.kind is faults[0].kind]
+    return describe(told, tool="refund", sensitive=frozenset({"pin"}))
 
 
 @pytest.mark.parametrize(
@@ -60,10 +62,15 @@ def _words(arguments: Mapping[str, Any]) -> str:
             {**GOOD, "forse": 1},
             (
                 "refund has no argument forse. "
-                "Valid: amount, currency, day, either, lines, map, odd, order_id, pin, ratio and version."
+                "Valid: amount, currency, day, either, lines, map, none, odd, order_id, pin, ratio and version."
             ),
         ),
-        ({**GOOD, "lines": [{"sku": "A", "n": 1}]}, "refund has no argument lines[0].n."),
+        ({**GOOD, "lines": [{"sku": "A", "n": 1}]}, "refund has no argument lines[0].n. Valid in lines[0]: sku."),
+        (
+            {**GOOD, "lines": [{"sku": "A", "sku_": 1}]},
+            "refund has no argument lines[0].sku_. For sku_ you may mean sku. Valid in lines[0]: sku.",
+        ),
+        ({**GOOD, "none": {"a": 1}}, "refund has no argument none.a. none takes no members."),
         ({**GOOD, "amount": "5"}, "amount must be integer, got string."),
         ({**GOOD, "ratio": [1], "day": 1}, "ratio must be null or number, got array; day must be string, got integer."),
         ({**GOOD, "lines": [{"sku": None}]}, "lines[0].sku must be string, got null."),
@@ -88,7 +95,7 @@ def _words(arguments: Mapping[str, Any]) -> str:
     ],
 )
 def test_words(arguments: Mapping[str, Any], words: str) -> None:
-    """Each keyword has its phrase; only faults of the first kind are told."""
+    """Each keyword has its phrase."""
     assert _words(arguments) == words
 
 
@@ -114,17 +121,33 @@ def test_many_faults_are_counted() -> None:
         for n in range(7)
     ]
 
-    words = describe(faults, tool="t", names=(), sensitive=frozenset())
+    words = describe(faults, tool="t", sensitive=frozenset())
 
     assert words.count("must be string") == 5
     assert words.endswith("; 2 more left out.")
 
 
+def test_thousands_of_extras_make_no_long_sentence() -> None:
+    """Twelve names are shown, the others counted, and five compared with the ones there are."""
+    words = _words({**GOOD, **{f"order_i{n}": 1 for n in range(1000)}})
+
+    assert len(words) < 700
+    assert "and 988 more" in words
+    assert words.count("you may mean order_id") == 5
+
+
+def test_a_default_was_not_supplied() -> None:
+    """What is missing is told beside what came with the call."""
+    schema = ArgumentsSchema(
+        {"type": "object", "required": ["a"], "properties": {"a": {}, "b": {"type": "boolean", "default": False}}}
+    )
+    faults = schema.faults(schema.prepare({}), given={})
+
+    assert describe(faults, tool="t", sensitive=frozenset()) == "t requires a. You supplied nothing."
+
+
 def test_a_tool_without_arguments_says_so() -> None:
     """There is then no name to suggest."""
-    fault = ArgumentFault(kind=FaultKind.UNKNOWN, path=(), keyword="additionalProperties", names=("force",), value={})
+    faults = ArgumentsSchema({"type": "object"}).faults({"force": True})
 
-    assert (
-        describe([fault], tool="t", names=(), sensitive=frozenset())
-        == "t has no argument force. It takes no arguments."
-    )
+    assert describe(faults, tool="t", sensitive=frozenset()) == "t has no argument force. It takes no arguments."

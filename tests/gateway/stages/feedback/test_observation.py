@@ -185,7 +185,6 @@ FACTS_THAT_SHOW: dict[str, tuple[ErrorCode, Any]] = {
     "needed_s": (ErrorCode.DEADLINE_TOO_SHORT, 2.5),
     "limit": (ErrorCode.BODY_TOO_LARGE, "10 bytes"),
     "faults": (ErrorCode.WRONG_TYPE, EXAMPLES[ErrorCode.WRONG_TYPE][0].faults),
-    "names": (ErrorCode.UNKNOWN_ARGUMENTS, ("order_id",)),
     "tools": (ErrorCode.UNKNOWN_TOOL, ("issue_refund",)),
     "permission": (ErrorCode.FORBIDDEN, "refunds:write"),
     "rule": (ErrorCode.OVER_LIMIT, "Too much."),
@@ -207,7 +206,6 @@ GIVEN: dict[str, Any] = {
     "shown": {"tool": "issue_refund", "arguments": {"a": 1}},
     "sensitive": {"tool": "issue_refund", "arguments": {"a": 1}},
     "needed_s": {"deadline_s": 0.5},
-    "names": {"faults": EXAMPLES[ErrorCode.UNKNOWN_ARGUMENTS][0].faults},
     "calls": {"failures": 5},
     "last_code": {"failures": 5},
 }

@@ -48,7 +48,7 @@ def test_a_made_up_name_that_could_say_something_is_not_repeated(name: str) -> N
 )
 def test_the_nearest_name(name: str, near: str | None) -> None:
     """Case, hyphens and one letter do not matter; another word is not guessed at."""
-    assert nearest(name, ["issue_refund", "order_id", "lookup_order"]) == near
+    assert nearest(name, ("issue_refund", "order_id", "lookup_order")) == near
 
 
 @pytest.mark.parametrize(("value", "text"), [(5.0, "5.0 s"), (0.25, "0.2 s"), (99.94, "99.9 s"), (3600.0, "3600 s")])

@@ -1,5 +1,7 @@
 from gateway.contract.codes import FACTS, CallOutcome, ErrorCode
-from gateway.stages.monitor.outcome import FAULTS, OUTCOME_OF, Outcome, charged, outcome_of
+from gateway.stages.execute.operation.record import State
+from gateway.stages.monitor.outcome import FAULTS, OUTCOME_OF, Outcome, charged, learned, outcome_of
+from gateway.stages.monitor.ports import ReconcileResult
 from tests.gateway.stages.monitor.samples import failed, ok
 
 
@@ -53,3 +55,11 @@ def test_only_what_may_have_been_carried_out_costs() -> None:
     assert not charged(failed(ErrorCode.DECLINED))
     assert not charged(ok(replayed=True))
     assert not charged(failed(ErrorCode.IDEMPOTENCY_IN_PROGRESS, attempts=0))
+
+
+def test_what_a_look_came_to_is_what_its_record_says() -> None:
+    """Two effects are an effect; a record that is owned or in doubt has told nothing."""
+    told = {state: learned(state) for state in State}
+
+    assert {state for state in State if told[state] is ReconcileResult.DONE} == {State.DONE, State.FROZEN}
+    assert {state for state in State if told[state] is ReconcileResult.NOT_DONE} == {State.FREE, State.REFUSED}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.contract.canonical import MAX_INTEGER
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail, succeed
-from gateway.stages.normalise.stored import replay_answer, store_answer
+from gateway.stages.normalise.stored import replay_answer, store_answer, stored_identifier
 
 FIRST = Meta(
     request_id="req-1",
@@ -72,3 +72,14 @@ def test_other_bytes_are_refused(stored: bytes) -> None:
     """A record that somebody else wrote is not given out as an answer."""
     with pytest.raises(ValueError, match="not a stored answer"):
         replay_answer(stored, SECOND)
+
+
+@pytest.mark.parametrize("identifier", ["re_1", 7, None])
+def test_the_identifier_is_kept_and_not_shown(identifier: str | int | None) -> None:
+    """Look-ups of other operations ask for it; an answer stored without one has none."""
+    stored = store_answer(succeed(1, FIRST), identifier)
+
+    assert stored_identifier(stored) == identifier
+    assert replay_answer(stored, SECOND) == replay_answer(store_answer(succeed(1, FIRST)), SECOND)
+    assert stored_identifier(b"{}") is None
+    assert stored_identifier(None) is None

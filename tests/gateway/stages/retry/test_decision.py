@@ -57,7 +57,7 @@ def ask(outcome: Outcome, what: tuple[Effect, bool], **more: Any) -> RetryAfter 
         (UNTRUSTED, []),
         (REJECTED, []),
         (DONE, []),
-        (LOST, []),
+        (LOST, [READ]),
     ],
 )
 def test_who_tries_again_after_what(outcome: Outcome, again: list[tuple[Effect, bool]]) -> None:

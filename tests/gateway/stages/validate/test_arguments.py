@@ -45,60 +45,32 @@ def test_accepted_arguments_are_normalised_and_defaulted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "code", "paths"),
     [
-        ({"order": "ORD-1"}, ErrorCode.MISSING_ARGUMENTS, "refund requires amount. You supplied order."),
-        ({}, ErrorCode.MISSING_ARGUMENTS, "refund requires order, amount. You supplied none of its arguments."),
-        (
-            {**GOOD, "where": {}},
-            ErrorCode.MISSING_ARGUMENTS,
-            "refund requires where.city. You supplied order, amount, where.",
-        ),
-        (
-            {**GOOD, "amout": 1},
-            ErrorCode.UNKNOWN_ARGUMENTS,
-            "refund has no amout. Valid: order, amount, note, where, lines, kind, way, urgent. Did you mean amount?",
-        ),
-        (
-            {**GOOD, "where": {"city": "P", "town": "Q"}},
-            ErrorCode.UNKNOWN_ARGUMENTS,
-            "refund has no town in where. Valid: city.",
-        ),
-        ({**GOOD, "lines": [{"x": 1}]}, ErrorCode.UNKNOWN_ARGUMENTS, "refund has no x in lines[0]. Valid: sku."),
-        ({**GOOD, "\n!": 1}, ErrorCode.UNKNOWN_ARGUMENTS, "refund has no such arguments. Valid"),
-        (
-            {**GOOD, "amount": "5"},
-            ErrorCode.WRONG_TYPE,
-            'amount must be integer, got string "5". Correct it and call refund again.',
-        ),
-        ({**GOOD, "amount": True}, ErrorCode.WRONG_TYPE, "amount must be integer, got boolean true."),
-        ({**GOOD, "amount": None}, ErrorCode.WRONG_TYPE, "amount must be integer, got null null."),
-        ({**GOOD, "amount": 1.5}, ErrorCode.WRONG_TYPE, "amount must be integer, got number 1.5."),
-        ({**GOOD, "where": ["P"]}, ErrorCode.WRONG_TYPE, "where must be object, got array."),
-        ({**GOOD, "lines": {}}, ErrorCode.WRONG_TYPE, "lines must be array, got object."),
-        ({**GOOD, "note": 5}, ErrorCode.WRONG_TYPE, "note must be string, got integer."),
-        (
-            {**GOOD, "order": 5 * "x" + "y"},
-            ErrorCode.INVALID_ARGUMENTS,
-            "order must be text that matches ^ORD-[0-9]+$, got",
-        ),
-        ({**GOOD, "amount": 0}, ErrorCode.INVALID_ARGUMENTS, "amount must be at least 1, got 0."),
-        ({**GOOD, "amount": 101}, ErrorCode.INVALID_ARGUMENTS, "amount must be at most 100, got 101."),
-        ({**GOOD, "note": "x" * 11}, ErrorCode.INVALID_ARGUMENTS, "note must be at most 10 characters long."),
-        ({**GOOD, "lines": [{}, {}, {}]}, ErrorCode.INVALID_ARGUMENTS, "lines must be a list of at most 2 items."),
-        ({**GOOD, "kind": "all"}, ErrorCode.INVALID_ARGUMENTS, 'kind must be one of ["full", "part"], got "all".'),
-        ({**GOOD, "way": "ab"}, ErrorCode.INVALID_ARGUMENTS, 'way must be at least 3 characters long, got "ab".'),
+        ({"order": "ORD-1"}, ErrorCode.MISSING_ARGUMENTS, [()]),
+        ({**GOOD, "where": {}}, ErrorCode.MISSING_ARGUMENTS, [("where",)]),
+        ({**GOOD, "amout": 1}, ErrorCode.UNKNOWN_ARGUMENTS, [()]),
+        ({**GOOD, "lines": [{"x": 1}]}, ErrorCode.UNKNOWN_ARGUMENTS, [("lines", 0)]),
+        ({**GOOD, "amount": "5"}, ErrorCode.WRONG_TYPE, [("amount",)]),
+        ({**GOOD, "amount": True}, ErrorCode.WRONG_TYPE, [("amount",)]),
+        ({**GOOD, "amount": None}, ErrorCode.WRONG_TYPE, [("amount",)]),
+        ({**GOOD, "amount": 1.5}, ErrorCode.WRONG_TYPE, [("amount",)]),
+        ({**GOOD, "amount": 0, "kind": "all"}, ErrorCode.INVALID_ARGUMENTS, [("amount",), ("kind",)]),
+        ({**GOOD, "order": "yes"}, ErrorCode.INVALID_ARGUMENTS, [("order",)]),
+        ({**GOOD, "note": "x" * 11}, ErrorCode.INVALID_ARGUMENTS, [("note",)]),
+        ({**GOOD, "lines": [{}, {}, {}]}, ErrorCode.INVALID_ARGUMENTS, [("lines",)]),
+        ({**GOOD, "way": "ab"}, ErrorCode.INVALID_ARGUMENTS, [("way",)]),
     ],
 )
-def test_a_refusal_says_what_is_wrong_and_what_would_be_right(
-    arguments: dict[str, Any], code: ErrorCode, message: str
+def test_a_refusal_says_what_is_wrong_and_where(
+    arguments: dict[str, Any], code: ErrorCode, paths: list[tuple[str | int, ...]]
 ) -> None:
-    """Names, bounds and the value; of a sensitive argument never the value."""
+    """One code a kind of fault, and every fault of that kind."""
     refusal = accept(TOOL, arguments)
     assert isinstance(refusal, Rejected)
 
     assert refusal.code is code
-    assert message in refusal.message
+    assert sorted(fault.path for fault in refusal.faults) == paths
 
 
 def test_the_most_fundamental_fault_is_told_first() -> None:
@@ -114,25 +86,9 @@ def test_the_most_fundamental_fault_is_told_first() -> None:
     assert codes == ["missing_arguments", "unknown_arguments", "wrong_type", "invalid_arguments"]
 
 
-def test_a_refusal_is_bounded() -> None:
-    """Thousands of extras, long values and deep ones make no long message."""
-    many = accept(TOOL, {**GOOD, **{f"x{index}": 1 for index in range(1000)}})
-    long = accept(TOOL, {**GOOD, "kind": "x" * 10_000})
-    assert isinstance(many, Rejected)
-    assert isinstance(long, Rejected)
-
-    assert len(many.message) < 600
-    assert "and 992 more" in many.message
-    assert len(long.message) < 200
-
-
-def test_details_are_for_programs() -> None:
-    """Paths, keywords and bounds, without having to read the sentence."""
-    refusal = accept(TOOL, {**GOOD, "amount": 0})
-    unknown = accept(TOOL, {**GOOD, "amout": 1})
+def test_what_is_missing_is_told_beside_what_was_supplied() -> None:
+    """A default that was filled in was not supplied."""
+    refusal = accept(TOOL, {"order": "ORD-1"})
     assert isinstance(refusal, Rejected)
-    assert isinstance(unknown, Rejected)
 
-    assert refusal.details == {"faults": [{"path": "amount", "keyword": "minimum", "expected": 1}]}
-    assert unknown.details["faults"][0]["names"] == ["amout"]
-    assert unknown.details["faults"][0]["valid"] == list(PROPERTIES)
+    assert [(fault.names, fault.value) for fault in refusal.faults] == [(("amount",), {"order": "ORD-1"})]

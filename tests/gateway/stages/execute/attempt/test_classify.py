@@ -1,4 +1,4 @@
-"""What one exchange proves, row by row of `reference/safety.md` 1.2 and 1.3."""
+"""What one exchange proves: phase by phase, and status by status."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ TABLE = [
     ("409", "Refused conflict"),
     ("412", "Refused precondition_failed"),
     ("423", "Refused locked again"),
-    ("424", "Refused locked"),
+    ("424", "Refused rejected"),
     ("425", "Refused too_early again"),
     ("429", "Refused rate_limited again"),
     ("460 499", "Unknown outcome_unknown"),

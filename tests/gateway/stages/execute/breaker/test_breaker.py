@@ -71,13 +71,12 @@ def test_opens_at_the_threshold() -> None:
     assert twice == replace(OPEN, of=2, last_code="timeout_unknown_outcome")
 
 
-def test_an_open_breaker_says_who_is_down_since_when_and_for_how_long() -> None:
+def test_an_open_breaker_says_who_is_down_and_since_when() -> None:
     """A refusal carries all that an observation names."""
     assert ask(OPEN, now=130.0) == NotPermitted(
         retry_after_s=30.0,
         reason=Refusal.OPEN,
         since=100.0,
-        down_for_s=30.0,
         failures=2,
         of=3,
         last_code="connect_failed",

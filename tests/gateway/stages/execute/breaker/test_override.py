@@ -63,7 +63,6 @@ def test_an_operator_opens_it() -> None:
 
     assert isinstance(refused, NotPermitted)
     assert (refused.reason, refused.retry_after_s, refused.forced) == (Refusal.FORCED_OPEN, 50.0, "bank holiday")
-    assert refused.down_for_s == 50.0
     lapsed = ask(forced, now=200.0)
     assert isinstance(lapsed, Permitted)
     assert lapsed.probe

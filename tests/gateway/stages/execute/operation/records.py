@@ -72,7 +72,7 @@ def record(state: State, attempts: tuple[Attempt, ...] = (), **changes: Any) -> 
     return replace(made, **changes)
 
 
-def sending(*, one_effect: bool = False, baseline: tuple[str | int, ...] = ()) -> Sending:
+def sending(*, one_effect: bool = False, baseline: tuple[str | int, ...] | None = None) -> Sending:
     """What a gate writes."""
     return Sending(
         send_by=SEND_BY, horizon_s=HORIZON_S, wall=WALL, one_effect=one_effect, request=b"POST /acts", baseline=baseline

@@ -62,6 +62,14 @@ def test_the_baseline_is_of_before_the_first_send() -> None:
     assert sent.bodies.baseline == ("old",)
 
 
+@pytest.mark.parametrize("anew", [(), ("other",)])
+def test_a_baseline_read_anew_takes_the_place_of_the_old_one(anew: tuple[str, ...]) -> None:
+    """Also when nothing is there any more."""
+    claimed = record(State.CLAIMED, tried(Knowledge.REFUSED), bodies=Bodies(baseline=("old",)))
+
+    assert machine.pass_gate(claimed, MINE, sending(baseline=anew), now=NOW).bodies.baseline == anew
+
+
 @pytest.mark.parametrize("state", [s for s in State if s is not State.FREE])
 def test_only_a_free_record_is_claimed(state: State) -> None:
     """Every other state says something that a claim would pass over."""
@@ -154,6 +162,12 @@ def test_the_gate_opens_once_for_a_claim(state: State) -> None:
     """What is marked already is not marked again as a first send."""
     with pytest.raises(IllegalMoveError):
         machine.pass_gate(record(state, tried(_UNKNOWN)), MINE, sending(), now=NOW)
+
+
+@pytest.mark.parametrize("state", sorted(OWNED))
+def test_who_owns_a_record_is_told_by_it(state: State) -> None:
+    """Token and fence of the claim that holds it."""
+    assert machine.own(record(state)) == MINE
 
 
 @pytest.mark.parametrize("state", [s for s in State if s not in OWNED])

@@ -39,6 +39,15 @@ def test_only_unknown_attempts_are_unknown() -> None:
     assert [a.knowledge for a in it.unknown_attempts()] == [Knowledge.UNKNOWN]
 
 
+@pytest.mark.parametrize("knowledge", Knowledge)
+def test_nothing_is_done_where_every_attempt_says_so_itself(knowledge: Knowledge) -> None:
+    """Covered by a look-up is not said by itself: that attempt may still have come late."""
+    proved = knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED)
+
+    assert record(State.FREE).has_done_nothing()
+    assert record(State.FREE, tried(Knowledge.REFUSED, knowledge)).has_done_nothing() is proved
+
+
 def test_the_providers_window_counts_from_the_first_send() -> None:
     """However often it was sent since."""
     assert record(State.CLAIMED).first_sent_wall is None

@@ -9,9 +9,7 @@ from gateway.stages.execute.operation.replay import Refusal, ReplayTerms, is_aut
 from tests.gateway.stages.execute.operation.records import HORIZON_S, NOW, ORIGIN, SEND_BY, WALL, record, tried
 
 _UNKNOWN = Knowledge.UNKNOWN
-TERMS = ReplayTerms(
-    window_s=3600.0, caches_all=True, send_within_s=30.0, horizon_s=150.0, background_s=None, in_progress_status=None
-)
+TERMS = ReplayTerms(window_s=3600.0, caches_all=True, send_within_s=30.0, horizon_s=150.0, background_s=None)
 LAST = WALL + TERMS.window_s - TERMS.send_within_s - TERMS.horizon_s
 """From here on the key might be forgotten before the replay ends."""
 OVER = SEND_BY + HORIZON_S
@@ -107,8 +105,7 @@ def test_every_refusal_says_why() -> None:
 def authoritative(
     status: int,
     *others: Attempt,
-    terms: ReplayTerms = TERMS,
-    marked: bool = False,
+    marked: bool = True,
     now: float = OVER,
     number: int | None = None,
     one_effect: bool = True,
@@ -117,41 +114,27 @@ def authoritative(
     earlier = others or tried(_UNKNOWN, one_effect=True)
     last = replace(tried(_UNKNOWN)[0], number=len(earlier) + 1, one_effect=one_effect)
     it = record(State.SENT, (*earlier, last))
-    return is_authoritative(it, number or last.number, status, terms, marked=marked, now=now)
+    return is_authoritative(it, number or last.number, status, marked=marked, now=now)
 
 
 @pytest.mark.parametrize("status", [400, 402, 404, 410, 412, 422, 451, 499])
-def test_a_kept_refusal_counts_once_no_other_attempt_can_act(status: int) -> None:
-    """A 4xx under `caches: all`: at the moment the first attempt's time is over, not before."""
-    assert authoritative(status, now=OVER)
-    assert not authoritative(status, now=OVER - 0.001)
+def test_a_refusal_counts_only_with_the_replay_marker(status: int) -> None:
+    """Without it a 4xx may come from before the key table, however long ago the first attempt was."""
+    assert authoritative(status)
+    assert not authoritative(status, marked=False)
 
 
-@pytest.mark.parametrize("marked", [False, True])
 @pytest.mark.parametrize("status", [200, 301, 304, 399, 401, 403, 407, 408, 409, 423, 425, 429, 500, 503, 599])
-def test_what_is_said_beside_the_key_table_never_counts(status: int, *, marked: bool) -> None:
-    """Credentials, conflicts, limits, redirects and failures say nothing of what the key did before."""
-    assert not authoritative(status, marked=marked)
-
-
-def test_in_progress_is_no_answer() -> None:
-    """Whatever status the manifest gives it."""
-    assert authoritative(422)
-    assert not authoritative(422, terms=replace(TERMS, in_progress_status=422))
-
-
-def test_under_caches_success_only_a_marked_answer_counts() -> None:
-    """An unmarked refusal was not kept: it says nothing of the first request."""
-    success = replace(TERMS, caches_all=False)
-
-    assert not authoritative(422, terms=success)
-    assert authoritative(422, terms=success, marked=True)
+def test_what_is_said_beside_the_key_table_never_counts(status: int) -> None:
+    """Credentials, conflicts, limits, redirects and failures say nothing of what the key did before, marked or not."""
+    assert not authoritative(status)
 
 
 def test_a_marked_answer_counts_at_once() -> None:
     """It is what the key keeps, and an attempt still under way gets the same; one beside the key does not."""
-    assert authoritative(422, marked=True, now=NOW)
-    assert not authoritative(422, *tried(_UNKNOWN, one_effect=False), marked=True, now=NOW)
+    assert authoritative(422, now=NOW)
+    assert not authoritative(422, *tried(_UNKNOWN, one_effect=False), now=NOW)
+    assert authoritative(422, *tried(_UNKNOWN, one_effect=False), now=OVER)
 
 
 @pytest.mark.parametrize(
@@ -164,13 +147,13 @@ def test_a_marked_answer_counts_at_once() -> None:
     ],
 )
 def test_a_proved_attempt_cannot_act_any_more(known: Knowledge, *, counts: bool) -> None:
-    """A proof ends its time early; a look-up's negative does not."""
-    assert authoritative(422, *tried(known, one_effect=True), now=NOW) is counts
+    """A proof ends the time of an attempt beside the key early; a look-up's negative does not."""
+    assert authoritative(422, *tried(known, one_effect=False), now=NOW) is counts
 
 
 def test_one_attempt_that_can_act_is_enough() -> None:
     """All others must be over."""
-    assert not authoritative(422, *tried(Knowledge.REFUSED, _UNKNOWN, Knowledge.REFUSED, one_effect=True), now=NOW)
+    assert not authoritative(422, *tried(Knowledge.REFUSED, _UNKNOWN, Knowledge.REFUSED, one_effect=False), now=NOW)
 
 
 def test_no_answer_overrides_a_later_attempt() -> None:
@@ -184,7 +167,7 @@ def test_the_first_send_is_no_replay() -> None:
     """Its refusal is its own."""
     it = record(State.SENT, tried(_UNKNOWN, one_effect=True))
 
-    assert not is_authoritative(it, 1, 422, TERMS, marked=True, now=OVER)
+    assert not is_authoritative(it, 1, 422, marked=True, now=OVER)
 
 
 def test_a_send_outside_the_key_speaks_for_itself() -> None:

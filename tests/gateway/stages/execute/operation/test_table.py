@@ -65,6 +65,7 @@ def test_no_reachable_world_breaks_the_promise(keyed: bool, lookup: bool, attemp
         ("version", False, "free though it happened"),
         ("join", True, "free though it happened"),
         ("margin", True, "two effects"),
+        ("marker", True, "refused though it happened"),
     ],
 )
 def test_each_protection_left_out_breaks_it(without: str, keyed: bool, violation: str) -> None:  # noqa: FBT001  # parametrised

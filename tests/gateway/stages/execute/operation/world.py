@@ -216,8 +216,10 @@ class Moves:
         answer, record = world.wires[index].answer, world.record
         after = _wire(world, index, hears="d", answer="")
         evidence = {"done": Evidence.DONE, "later": Evidence.REFUSED_RETRYABLE}.get(answer, Evidence.REFUSED)
-        terms = self._terms()
-        for_all = answer == "kept" and replay.is_authoritative(record, index + 1, 422, terms, marked=False, now=NOW)
+        # Only what comes out of the key table carries the marker; a first refusal under the key does not.
+        for_all = replay.is_authoritative(record, index + 1, 422, marked=answer == "kept", now=NOW)
+        if self.tool.without == "marker" and answer == "refused" and index:
+            for_all = True
         return self._learn(after, index, evidence, for_all=for_all)
 
     def _learn(self, world: World, index: int, evidence: Evidence, *, for_all: bool = False) -> World:
@@ -243,13 +245,11 @@ class Moves:
         if keeps:
             yield (
                 f"{number} is refused under the key",
-                _wire(world, index, road="r", answer="kept")._replace(key="kept"),
+                _wire(world, index, road="r", answer="refused")._replace(key="kept"),
             )
 
     def _terms(self) -> replay.ReplayTerms:
-        return replay.ReplayTerms(
-            window_s=10.0, caches_all=True, send_within_s=1.0, horizon_s=0.0, background_s=None, in_progress_status=409
-        )
+        return replay.ReplayTerms(window_s=10.0, caches_all=True, send_within_s=1.0, horizon_s=0.0, background_s=None)
 
     def _replay(self, world: World) -> Iterator[tuple[str, World]]:
         record = world.record

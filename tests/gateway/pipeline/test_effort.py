@@ -1,0 +1,193 @@
+"""One operation's sends: what the gate writes, what goes out again, and what each status proves for the record."""
+
+import json
+
+import pytest
+
+from gateway.contract.codes import CallOutcome, ErrorCode
+from gateway.stages.execute.operation.record import State
+from tests.gateway.manifest.sample import REMOVED
+from tests.gateway.pipeline.conftest import MakeRig
+from tests.gateway.pipeline.provider import acts_then, answer, cut, garbage
+from tests.gateway.pipeline.rig import keyed, plain
+from tests.gateway.pipeline.trouble import Wires, marking
+
+ONCE = {"retry.max_attempts": 1}
+
+
+async def test_the_gate_writes_what_was_sent(rig: MakeRig) -> None:
+    """Rendered request, moment, fence and horizon: enough to ask again and to know when nothing can act any more."""
+    gateway = await rig(plain(), settings={"lease_s": 5})
+    gateway.provider.writes += [cut]
+    before = gateway.store.now()
+    await gateway.call()
+    record = await gateway.record()
+    (attempt,) = record.attempts
+    assert (attempt.number, attempt.fence, attempt.one_effect) == (1, record.fence, False)
+    assert before <= attempt.sent_at <= gateway.store.now()
+    # total 2 s (the caller's deadline) is sooner than the lease of 5 s; then total + grace + 120 s.
+    assert before + 1.5 + 123 < attempt.acts_until <= before + 2.5 + 123
+    assert record.bodies.request is not None
+    assert b"/orders/A/acts" in record.bodies.request
+
+
+async def test_a_send_may_begin_only_while_the_lease_lasts(rig: MakeRig) -> None:
+    """`send_by` is never later than the lease's end as it was at the SENT mark."""
+    gateway = await rig(plain(), settings={"lease_s": 0.5})
+    gateway.provider.writes += [cut]
+    before = gateway.store.now()
+    await gateway.call()
+    (attempt,) = (await gateway.record()).attempts
+    assert attempt.acts_until <= before + 0.5 + 0.3 + 123
+
+
+async def test_a_mark_that_is_late_lets_nothing_out(rig: MakeRig) -> None:
+    """The lease ended while the store was busy with the mark: nothing is sent on it, and the next claim acts."""
+    wires = Wires()
+    gateway = await rig(plain(), wrap=wires)
+    stalled: list[str] = []
+
+    def stalls(name: str, args: tuple[object, ...]) -> bool:
+        if marking(State.SENT)(name, args) and not stalled:
+            stalled.append(name)
+            gateway.clock.ahead_s += 1_000
+        return False
+
+    wires.it.loses = stalls
+    envelope = await gateway.call()
+    assert (envelope.ok, len(gateway.provider.sent), (await gateway.record()).fence) == (True, 1, 2)
+
+
+async def test_secrets_are_sent_and_not_stored(rig: MakeRig) -> None:
+    """The stored request has the header's place, not its value; a replay carries it again."""
+    gateway = await rig(
+        keyed({**ONCE, "backend.http.headers": {"Authorization": "Bearer ${secret:TOKEN}"}}),
+        secrets={"TOKEN": "s3cret"},
+    )
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call()
+    record = await gateway.record()
+    assert record.bodies.request is not None
+    assert b"s3cret" not in record.bodies.request
+    assert (await gateway.call()).ok
+    assert [it.headers["authorization"] for it in gateway.provider.sent] == ["Bearer s3cret"] * 2
+
+
+async def test_what_was_sent_is_what_is_sent_again(rig: MakeRig) -> None:
+    """The templates have changed since: the replay has the stored bytes, not new ones."""
+    gateway = await rig(keyed(ONCE))
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call()
+    other = keyed({**ONCE, "backend.http.body": {"n": "{args.amount}", "extra": True}})
+    (gateway.manifests / "act.yaml").write_text(json.dumps(other))
+    assert gateway.shelf.reload()
+    assert (await gateway.call()).ok
+    assert [json.loads(it.body) for it in gateway.provider.sent] == [{"n": 5}, {"n": 5}]
+
+
+async def test_a_window_without_room_allows_no_replay(rig: MakeRig) -> None:
+    """Total + grace + provider_max do not fit into it: the unknown attempt stays the only one."""
+    gateway = await rig(keyed({"downstream_key.window": "1m"}))
+    gateway.provider.writes += [acts_then(cut)]
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert (envelope.error.outcome, len(gateway.provider.sent)) == (CallOutcome.UNKNOWN, 1)
+
+
+@pytest.mark.parametrize(("caches", "sends"), [("all", 2), ("success", 1)])
+async def test_a_failure_that_may_not_be_cached_is_not_sent_again(rig: MakeRig, caches: str, sends: int) -> None:
+    """Under `caches: success` the 500 may have come after the effect, and the same key would act again."""
+    gateway = await rig(keyed({"downstream_key.caches": caches}))
+    gateway.provider.writes += [acts_then(answer(500))]
+    assert (await gateway.call()).ok is (caches == "all")
+    assert len(gateway.provider.sent) == sends
+
+
+async def test_an_idempotent_write_is_sent_again_within_its_call(rig: MakeRig) -> None:
+    """The same end state, however often."""
+    gateway = await rig(plain({"effect": "idempotent", "unknown": REMOVED}))
+    gateway.provider.writes += [acts_then(cut)]
+    envelope = await gateway.call()
+    assert (envelope.ok, len(gateway.provider.sent)) == (True, 2)
+
+
+async def test_an_idempotent_write_in_doubt_is_not_sent_by_another_call(rig: MakeRig) -> None:
+    """Another write may have come between: only the call that began it may repeat it."""
+    gateway = await rig(plain({"effect": "idempotent", "unknown": REMOVED, **ONCE}))
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call()
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert (envelope.error.outcome, len(gateway.provider.sent)) == (CallOutcome.UNKNOWN, 1)
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_already_done_needs_an_unknown_attempt(rig: MakeRig, status: int) -> None:
+    """`already_done`: the object is gone because our first attempt removed it; on a first attempt it is a refusal."""
+    delete = {"effect": "idempotent", "unknown": REMOVED, "backend.http.already_done": [status]}
+    gateway = await rig(plain(delete))
+    gateway.provider.writes += [acts_then(cut), answer(status)]
+    gone = await gateway.call("A")
+    assert (gone.ok, gone.meta.attempts, (await gateway.records())[0].state) == (True, 2, State.DONE)
+    gateway.provider.writes += [answer(status)]
+    never_there = await gateway.call("B")
+    assert never_there.error is not None
+    assert never_there.error.outcome is CallOutcome.NOT_EXECUTED
+
+
+@pytest.mark.parametrize("status", [404, 409, 410, 412])
+async def test_our_own_doing_is_not_taken_for_a_refusal(rig: MakeRig, status: int) -> None:
+    """On a second attempt the status may be what our first attempt left behind."""
+    gateway = await rig(plain({"effect": "idempotent", "unknown": REMOVED, "retry.max_attempts": 2}))
+    gateway.provider.writes += [acts_then(cut), answer(status)]
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert envelope.error.outcome is CallOutcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("meaning", "status", "outcome", "sends"),
+    [
+        ("refused", 503, CallOutcome.NOT_EXECUTED, 1),
+        ("refused_retryable", 503, CallOutcome.NOT_EXECUTED, 2),
+        ("done", 409, CallOutcome.EXECUTED, 1),
+        ("unknown", 422, CallOutcome.UNKNOWN, 1),
+    ],
+)
+async def test_statuses_say_what_a_status_proves(
+    rig: MakeRig, meaning: str, status: int, outcome: CallOutcome, sends: int
+) -> None:
+    """`backend.http.statuses` over the table."""
+    gateway = await rig(plain({"backend.http.statuses": {str(status): meaning}, "retry.max_attempts": 2}))
+    gateway.provider.writes += [answer(status, b"<html>")] * 2
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert (envelope.error.outcome, len(gateway.provider.sent)) == (outcome, sends)
+
+
+async def test_a_result_larger_than_the_limit_is_executed(rig: MakeRig) -> None:
+    """`limits.result_bytes`: it was done, its result is not given, and no call acts again."""
+    gateway = await rig(plain({"limits.result_bytes": "1KiB"}))
+    gateway.provider.writes += [acts_then(answer(200, {"text": "x" * 2_000}))]
+    for envelope in (await gateway.call(), await gateway.call()):
+        assert envelope.error is not None
+        assert (envelope.error.code, envelope.error.outcome) == (ErrorCode.RESULT_TOO_LARGE, CallOutcome.EXECUTED)
+    assert len(gateway.provider.sent) == 1
+
+
+async def test_a_lost_body_is_executed(rig: MakeRig) -> None:
+    """The status said done; only the result is lost."""
+    gateway = await rig(plain())
+    gateway.provider.writes += [acts_then(garbage(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"))]
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert (envelope.error.code, envelope.error.outcome) == (ErrorCode.DONE_RESULT_LOST, CallOutcome.EXECUTED)
+    assert (await gateway.record()).state is State.DONE
+
+
+async def test_a_result_that_is_not_what_the_tool_declares_is_executed(rig: MakeRig) -> None:
+    """`result` is held against what came; the effect is not denied for it."""
+    gateway = await rig(plain({"result": {"type": "object", "required": ["receipt"]}}))
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert (envelope.error.code, envelope.error.outcome) == (ErrorCode.RESULT_UNREADABLE, CallOutcome.EXECUTED)

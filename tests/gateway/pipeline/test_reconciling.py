@@ -1,0 +1,196 @@
+"""What a look-up may prove, and for whom: candidates, baselines, other operations' results, whole answers."""
+
+import asyncio
+import json
+
+import pytest
+
+from gateway.contract.codes import ErrorCode
+from tests.gateway.manifest.sample import KEYED, REMOVED
+from tests.gateway.pipeline.conftest import MakeRig
+from tests.gateway.pipeline.provider import Reply, acts_then, answer, cut, garbage, listing
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up, read
+
+OURS = {"id": "x", "key": None, "n": 5}
+ONE_TRY = {"retry.max_attempts": 1, "breaker.consecutive": 1_000, "breaker.min_calls": 1_000}
+BY_BOTH = "item.key == key || !(item.id in baseline) && item.n == args.amount && item.key == key"
+
+
+async def in_doubt(gateway: Rig, order: str = "A", **call: object) -> str:
+    """Leave a write in doubt that was not carried out; its id."""
+    gateway.provider.writes += [cut]
+    envelope = await gateway.call(order, **call)  # type: ignore[arg-type]
+    assert envelope.error is not None
+    assert envelope.meta.operation_id is not None
+    return envelope.meta.operation_id
+
+
+async def test_one_match_is_the_answer(rig: MakeRig) -> None:
+    """The candidate is the result of the operation, told to the next call as a stored one."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing(OURS, {"id": "y", "key": None, "n": 7})
+    shown = await gateway.reconcile(operation_id)
+    assert (shown["state"], shown["settled_by"]) == ("done", "lookup")
+    again = await gateway.call()
+    assert (again.data, again.meta.replayed, again.meta.source) == (OURS, True, gateway.provider.origin)
+    assert again.meta.fetched_at is not None
+
+
+async def test_what_was_there_before_the_send_is_not_ours(rig: MakeRig) -> None:
+    """Yesterday's action in the baseline has the same amount, and proves nothing."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    gateway.provider.every_read = listing(OURS)
+    operation_id = await in_doubt(gateway)
+    assert (await gateway.record()).bodies.baseline == ("x",)
+    assert (await gateway.reconcile(operation_id))["state"] == "unknown"
+    gateway.provider.every_read = listing(OURS, {**OURS, "id": "z"})
+    assert (await gateway.reconcile(operation_id))["state"] == "done"
+    assert (await gateway.call()).data["id"] == "z"
+
+
+async def test_what_belongs_to_another_operation_is_not_ours(rig: MakeRig) -> None:
+    """The candidate is the settled result of an equal call of another run."""
+    match = {"reconcile.lookup.match": KEYED["reconcile"]["lookup"]["match"]}
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "identity.scope": "run", **match}))
+    gateway.provider.every_read = listing()
+    doubtful = await in_doubt(gateway, run_id="one")
+    assert (await gateway.call(run_id="two")).data["id"] == "A-1"
+    gateway.provider.every_read = listing({"id": "A-1", "key": None, "n": 5})
+    assert (await gateway.reconcile(doubtful))["state"] == "unknown"
+
+
+async def test_a_match_by_key_needs_no_baseline(rig: MakeRig) -> None:
+    """`key` in `match` is the key as the downstream has it."""
+    by_key = {**KEYED["reconcile"], "inline": "0ms"}
+    gateway = await rig(keyed({"reconcile": by_key, "retry.max_attempts": 1, "downstream_key.format": "uuid"}))
+    gateway.provider.writes += [acts_then(cut)]
+    envelope = await gateway.call()
+    assert (await gateway.reconcile(envelope.meta.operation_id))["state"] == "done"
+    assert (await gateway.record()).settled_by == "lookup"
+    assert gateway.provider.sent[0].key is not None
+    assert len(gateway.provider.sent[0].key) == 36
+
+
+async def test_sent_at_can_be_compared(rig: MakeRig) -> None:
+    """`sent_at` in `match` is the moment of the first send."""
+    match = "!(item.id in baseline) && sent_at.startsWith(item.key)"
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "reconcile.lookup.match": match}))
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing({"id": "x", "key": "1999-", "n": 5})
+    assert (await gateway.reconcile(operation_id))["state"] == "unknown"
+    gateway.provider.every_read = listing({"id": "x", "key": "20", "n": 5})
+    assert (await gateway.reconcile(operation_id))["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        answer(503),
+        answer(404),
+        cut,
+        answer(200, b"<html>"),
+        answer(200, {"items": "none", "complete": True}),
+        answer(200, {"complete": True}),
+        answer(202, {"items": [], "complete": True}),
+        listing(complete=False),
+        listing({"id": "x", "n": 5}),
+        garbage(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"),
+    ],
+    ids=["503", "404", "cut", "html", "other type", "no list", "202", "incomplete", "no verdict", "short"],
+)
+async def test_an_answer_that_is_not_whole_proves_nothing(rig: MakeRig, shows: Reply) -> None:
+    """However often it comes and however late: no negative is counted."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "reconcile.lookup.match": BY_BOTH}), read(ONE_TRY))
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = shows
+    for _ in range(3):
+        gateway.clock.ahead_s += 1_000
+        shown = await gateway.reconcile(operation_id)
+        assert (shown["state"], shown["negatives"]) == ("unknown", 0)
+
+
+async def test_a_look_up_acts_for_nobody(rig: MakeRig) -> None:
+    """No permission, no rate and no bulkhead of callers stands in its way."""
+    limited = read({"permission": "nobody:has", "limits.rate": "1/h", "limits.concurrency": 1})
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), limited)
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    for _ in range(3):
+        assert (await gateway.reconcile(operation_id))["state"] == "unknown"
+    assert len(gateway.provider.asked) == 4
+
+
+async def test_a_look_up_is_judged_before_its_view(rig: MakeRig) -> None:
+    """What the reader's callers do not see is compared all the same."""
+    viewed = read({"result_view": {"select": ["complete"]}})
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), viewed)
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing(OURS)
+    assert (await gateway.reconcile(operation_id))["state"] == "done"
+
+
+async def test_an_open_breaker_lets_the_due_look_up_probe(rig: MakeRig) -> None:
+    """The write's failure opened it; the look-up goes through."""
+    policy = {"consecutive": 1, "open": "50ms", "scope": "one"}
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "breaker": policy}), read({"breaker": policy}))
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing(OURS)
+    await asyncio.sleep(0.06)
+    assert (await gateway.reconcile(operation_id))["state"] == "done"
+
+
+async def test_a_found_result_that_is_not_what_the_tool_declares(rig: MakeRig) -> None:
+    """It was done, and its result is lost: no candidate is passed off as a result of another shape."""
+    result = {"type": "object", "required": ["receipt"], "properties": {"receipt": {"type": "string"}}}
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "result": result}))
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing(OURS)
+    assert (await gateway.reconcile(operation_id))["code"] == "done_result_lost"
+    again = await gateway.call()
+    assert again.error is not None
+    assert (again.error.code, again.error.outcome.value) == (ErrorCode.DONE_RESULT_LOST, "executed")
+
+
+async def test_a_look_up_whose_arguments_do_not_fit_shows_nothing(rig: MakeRig) -> None:
+    """The reader has changed since: it is not asked, and nothing is concluded."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    narrower = read({"arguments.properties.order.pattern": "^Z+$"})
+    (gateway.manifests / "get_status.yaml").write_text(json.dumps(narrower))
+    assert gateway.shelf.reload()
+    gateway.provider.every_read = listing(OURS)
+    assert (await gateway.reconcile(operation_id))["state"] == "unknown"
+    assert len(gateway.provider.asked) == 1
+
+
+async def test_a_look_up_for_one_candidate(rig: MakeRig) -> None:
+    """Without `items` the answer itself is the candidate."""
+    removed = {f"reconcile.lookup.{name}": REMOVED for name in ("items", "baseline", "complete_when")}
+    match = {"reconcile.inline": "0ms", "reconcile.lookup.match": "data.status == 'done:' + key"}
+    gateway = await rig(keyed({"reconcile": KEYED["reconcile"], **removed, **match, "retry.max_attempts": 1}))
+    gateway.provider.writes += [cut, cut]
+    operation_id = (await gateway.call()).meta.operation_id
+    gateway.provider.every_read = answer(200, {"status": "open"})
+    assert (await gateway.reconcile(operation_id))["state"] == "unknown"
+    gateway.provider.every_read = answer(200, {"status": f"done:{gateway.provider.sent[0].key}"})
+    assert (await gateway.reconcile(operation_id))["settled_by"] == "lookup"
+
+
+async def test_the_rows_of_a_look_up_name_its_trace(rig: MakeRig) -> None:
+    """The settlement row carries the reconciliation's trace, not the call's."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    gateway.provider.every_read = listing()
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing(OURS)
+    await gateway.reconcile(operation_id)
+    call, settlement = await gateway.rows(2)
+    assert None not in (call.trace_id, settlement.trace_id)
+    assert call.trace_id != settlement.trace_id
+    assert (settlement.operation_id, settlement.tool, settlement.run_id) == (operation_id, "act", call.run_id)

@@ -1,0 +1,70 @@
+"""A real store behind a wire that a test can cut: what goes in may be lost, and what comes out too."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from gateway.stages.execute.operation.ports import Change, OperationStore, StoreUnavailableError
+from gateway.stages.execute.operation.record import State
+
+Loses = Callable[[str, tuple[Any, ...]], bool]
+
+
+def everything(_: str, __: tuple[Any, ...]) -> bool:
+    """Nothing gets through."""
+    return True
+
+
+def marking(*states: State) -> Loses:
+    """Changes to one of these states do not get through, and everything else does."""
+
+    def loses(_: str, args: tuple[Any, ...]) -> bool:
+        change = args[0] if args else None
+        return isinstance(change, Change) and change.after is not None and change.after.state in states
+
+    return loses
+
+
+def rows_alone(name: str, _: tuple[Any, ...]) -> bool:
+    """Rows that go with no change do not get through."""
+    return name == "append_rows"
+
+
+class Wire:
+    """What stands between a gateway and its store. `lost` counts what did not come through."""
+
+    def __init__(self, store: OperationStore) -> None:
+        self._store = store
+        self.loses: Loses | None = None
+        """Calls that raise; None: all get through."""
+        self.reply_lost = False
+        """They are carried out all the same, and only their answer is lost."""
+        self.lost = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """The store's own member, with the wire in between where it is awaited."""
+        member = getattr(self._store, name)
+        if name in {"durable", "epoch", "changed_at", "now", "wall", "clock_stepped_back", "close"}:
+            return member
+
+        async def through(*args: Any, **kwargs: Any) -> Any:
+            cut = self.loses is not None and self.loses(name, args)
+            if cut:
+                self.lost += 1
+            answer = None if cut and not self.reply_lost else await member(*args, **kwargs)
+            if cut:
+                raise StoreUnavailableError("the wire is cut")
+            return answer
+
+        return through
+
+
+class Wires:
+    """Gives a rig's store a wire: `rig(…, wrap=wires)`, then `wires.it`."""
+
+    def __init__(self) -> None:
+        self.it: Wire
+
+    def __call__(self, store: OperationStore) -> OperationStore:
+        """Lay the wire."""
+        self.it = Wire(store)
+        return cast(OperationStore, self.it)

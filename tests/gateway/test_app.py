@@ -1,0 +1,253 @@
+"""The composition: settings in, a gateway out; what cannot be used is one sentence."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.adapters.memory.operations import MemoryOperationStore
+from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.app import Gateway, assemble, log_fault, open_store
+from gateway.contract.call import Caller, ToolCall
+from gateway.settings import Settings, SettingsError
+from tests.gateway.adapters.otel.scraped import read_scrape
+from tests.gateway.manifest.sample import changed
+from tests.gateway.pipeline.provider import Provider
+from tests.gateway.pipeline.rig import CALLER, keyed, plain, read
+
+SEAL = "k1:" + "q8Zr" * 10 + "uT0="
+
+
+@pytest.fixture(autouse=True)
+def _switch_interval() -> Iterator[None]:
+    """Opening a store shortens it for the whole process."""
+    interval = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(interval)
+
+
+@dataclass
+class Site:
+    """A directory to run in, and the environment."""
+
+    folder: Path
+    environ: dict[str, str]
+
+    def write(self, *manifests: Mapping[str, Any]) -> None:
+        """One file a manifest."""
+        for manifest in manifests:
+            (self.folder / "manifests" / f"{manifest['name']}.yaml").write_text(json.dumps(manifest), encoding="utf-8")
+
+    def settings(self, **settings: Any) -> Settings:
+        """Of this directory."""
+        return Settings.model_validate(
+            {
+                "manifests": self.folder / "manifests",
+                "store": f"sqlite:///{self.folder / 'records.db'}",
+                "keys": self.folder / "keys.json",
+                "manifest_env": ["API"],
+                **settings,
+            }
+        )
+
+    def assemble(self, **settings: Any) -> Gateway:
+        """A gateway of it."""
+        return assemble(self.settings(**settings), self.environ)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """With two tools of a provider that nobody runs."""
+    (tmp_path / "manifests").mkdir()
+    made = Site(tmp_path, {"API": "http://127.0.0.1:9"})
+    made.write(read(), plain())
+    return made
+
+
+def samples(scrape: Mapping[str, Any], part: str) -> list[tuple[Any, float]]:
+    """The samples of the metric that has `part` in its name."""
+    (name,) = (name for name in scrape if part in name)
+    return list(scrape[name].samples.items())
+
+
+async def closed(gateway: Gateway) -> None:
+    """Let go of everything."""
+    await gateway.core.stop()
+    gateway.telemetry.close()
+
+
+async def test_a_gateway_calls_tools_and_remembers(site: Site) -> None:
+    """From settings alone: a call is made, and another process of the same settings knows its answer."""
+    provider = Provider()
+    await provider.start()
+    site.environ["API"] = provider.origin
+    settings = {"allow_private": [f"127.0.0.1:{provider.port}"], "seal_key": SEAL}
+    call = ToolCall(tool="act", arguments={"order": "A", "amount": 5})
+    first = site.assemble(**settings)
+    done = await first.core.call(call, CALLER)
+    await closed(first)
+    second = site.assemble(**settings)
+    again = await second.core.call(call, CALLER)
+    await closed(second)
+    await provider.stop()
+
+    assert (done.ok, again.meta.replayed, again.data) == (True, True, done.data)
+    assert len(provider.acts) == 1
+
+
+async def test_private_addresses_are_refused_unless_named(site: Site) -> None:
+    """`allow_private` is the list of those that are not."""
+    provider = Provider()
+    await provider.start()
+    site.environ["API"] = provider.origin
+    gateway = site.assemble()
+    envelope = await gateway.core.call(ToolCall(tool="get_status", arguments={"order": "A"}), CALLER)
+    await closed(gateway)
+    await provider.stop()
+
+    assert envelope.error is not None
+    assert (envelope.error.code.value, provider.connections) == ("host_not_allowed", 0)
+
+
+async def test_secrets_come_from_the_environment_or_a_directory(site: Site) -> None:
+    """With `secrets_dir`, one file a secret, and the environment's do not count."""
+    provider = Provider()
+    await provider.start()
+    site.environ |= {"API": provider.origin, "TOKEN": "from the environment"}
+    site.write(read({"backend.http.headers": {"Authorization": "Bearer ${secret:TOKEN}"}}))
+    (site.folder / "secrets").mkdir()
+    (site.folder / "secrets" / "TOKEN").write_text("from a file\n", encoding="utf-8")
+    (site.folder / "secrets" / ".hidden").write_text("no", encoding="utf-8")
+    for settings in ({}, {"secrets_dir": site.folder / "secrets"}):
+        gateway = site.assemble(allow_private=[f"127.0.0.1:{provider.port}"], **settings)
+        assert (await gateway.core.call(ToolCall(tool="get_status", arguments={"order": "A"}), CALLER)).ok
+        await closed(gateway)
+    await provider.stop()
+
+    assert [it.headers["authorization"] for it in provider.asked] == [
+        "Bearer from the environment",
+        "Bearer from a file",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"manifest_env": ["API", "MISSING"]}, "manifest_env lists MISSING, which the environment does not have"),
+        ({"manifests": "/nowhere"}, "the manifests in /nowhere cannot be used"),
+        ({"secrets_dir": "/nowhere"}, "secrets_dir /nowhere: No such file or directory"),
+        ({"store": "sqlite:////nowhere/records.db"}, "sqlite:////nowhere/records.db: "),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(site: Site, settings: dict[str, Any], sentence: str) -> None:
+    """It says what and where, before anything is served."""
+    with pytest.raises(SettingsError) as refused:
+        site.assemble(**settings)
+
+    assert str(refused.value).startswith(sentence)
+
+
+def test_a_manifest_that_is_wrong_stops_the_start(site: Site) -> None:
+    """With file, line and column."""
+    site.write(changed(plain(), {"effect": "wrong"}))
+    with pytest.raises(SettingsError, match=r"act\.yaml:\d+:\d+: "):
+        site.assemble()
+
+
+def test_a_variable_that_is_not_listed_is_refused(site: Site) -> None:
+    """A manifest reads no other environment than `manifest_env`."""
+    site.environ["SECRET_THING"] = "x"
+    site.write(read({"backend.http.url": "${SECRET_THING}/orders/{args.order}"}))
+    with pytest.raises(SettingsError, match="SECRET_THING"):
+        site.assemble()
+
+
+def test_a_sealed_store_needs_a_key_that_can_be_one(site: Site) -> None:
+    """What is no key is said to be none, and nothing is opened with it."""
+    with pytest.raises(SettingsError, match="sqlite://"):
+        open_store(site.settings(seal_key="k1:not-thirty-two-bytes-of-anything"))
+
+
+async def test_memory_is_a_store_that_forgets(site: Site) -> None:
+    """`memory://`; anything else here is a file."""
+    memory, file = open_store(site.settings(store="memory://")), open_store(site.settings())
+    try:
+        assert isinstance(memory, MemoryOperationStore)
+        assert isinstance(file, SqliteOperationStore)
+        assert (memory.durable, file.durable) == (False, True)
+    finally:
+        await memory.close()
+        await file.close()
+
+
+async def test_what_an_operator_sets_reaches_the_pipeline(site: Site) -> None:
+    """Each bound, under its own name; the key of argument hashes is the operator's or drawn anew."""
+    given = {
+        "lease_s": 3.0,
+        "waiters": 5,
+        "sweep_interval_s": 7.0,
+        "retention_s": 99.0,
+        "rows": "sync",
+        "allow_volatile": True,
+        "argument_hash_key": "a key of this deployment",
+    }
+    gateways = [site.assemble(**given), site.assemble(store="memory://"), site.assemble(store="memory://")]
+    bounds, drawn, other = (it.core._parts.bounds for it in gateways)
+    for gateway in gateways:
+        await closed(gateway)
+
+    assert (bounds.lease_s, bounds.waiters, bounds.sweep_interval_s, bounds.retention_s) == (3.0, 5, 7.0, 99.0)
+    assert (bounds.sync_rows, bounds.allow_volatile, bounds.hash_key) == (True, True, b"a key of this deployment")
+    assert (drawn.sync_rows, drawn.allow_volatile, len(drawn.hash_key)) == (False, False, 32)
+    assert drawn.hash_key != other.hash_key
+
+
+async def test_reloading_takes_manifests_and_keys(site: Site) -> None:
+    """New tools are in the catalogue, changed keys are in use, and a bad manifest keeps the old ones."""
+    gateway = site.assemble()
+    site.write(keyed({"name": "third"}))
+    gateway.reload()
+    names = [it.name for it in await gateway.core.catalogue(CALLER)]
+    site.write(changed(plain(), {"effect": "wrong"}))
+    gateway.reload()
+    kept = [it.name for it in await gateway.core.catalogue(CALLER)]
+    scrape = read_scrape(gateway.core.metrics())
+    await closed(gateway)
+
+    assert names == kept == ["act", "get_status", "third"]
+    reloads = {dict(pairs)["oncegate_reload_result"]: count for (_, pairs), count in samples(scrape, "config_reload")}
+    assert reloads == {"accepted": 1, "rejected": 1}
+    assert {dict(pairs)["gen_ai_tool_name"] for (_, pairs), _ in samples(scrape, "manifest_info")} == set(names)
+
+
+async def test_nobody_gets_in_without_a_key_file(site: Site) -> None:
+    """It starts, and knows no key."""
+    gateway = site.assemble()
+    known = gateway.authenticator.authenticate("og_" + "a" * 12 + "_" + "b" * 43)
+    await closed(gateway)
+
+    assert known is None
+
+
+async def test_a_caller_without_permissions_sees_no_tool(site: Site) -> None:
+    """The catalogue is the caller's."""
+    gateway = site.assemble()
+    nobody = Caller(subject="nobody", tenant="acme")
+    counts = [len(await gateway.core.catalogue(caller)) for caller in (nobody, CALLER)]
+    await closed(gateway)
+
+    assert counts == [0, 2]
+
+
+def test_a_fault_of_our_own_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """With its place and its trace, for operators only."""
+    with caplog.at_level(logging.ERROR):
+        log_fault("sweeper", RuntimeError("planted"))
+
+    assert "unexpected fault in sweeper" in caplog.text
+    assert "planted" in caplog.text

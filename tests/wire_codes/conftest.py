@@ -1,0 +1,14 @@
+"""What every gateway in this process leaves as it was."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _switch_interval() -> Iterator[None]:
+    """Opening a store shortens it for the whole process."""
+    interval = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(interval)
