@@ -73,7 +73,9 @@ class MemoryOperationStore:
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         await self._turn()
-        occurrences = [r for r in self._records.values() if r.identity_key in identity_keys and _is_of(r, tenant)]
+        occurrences = [
+            r for r in self._records.values() if r.identity_key in identity_keys and r.origin.tenant == tenant
+        ]
         holders = [(hold, record) for hold in holds for record in self._standing_on(hold)]
         return Snapshot(
             now=self.now(),
@@ -112,13 +114,13 @@ class MemoryOperationStore:
 
     async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
         await self._turn()
-        found = (r for r in self._records.values() if r.operation_id == operation_id and _is_of(r, tenant))
+        found = (r for r in self._records.values() if r.operation_id == operation_id and r.origin.tenant == tenant)
         return next(map(_copy, found), None)
 
     async def by_key(self, tenant: str, key: str) -> Record | None:
         await self._turn()
         found = self._records.get(key)
-        return None if found is None or not _is_of(found, tenant) else _copy(found)
+        return None if found is None or found.origin.tenant != tenant else _copy(found)
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
         await self._turn()
@@ -156,7 +158,11 @@ class MemoryOperationStore:
     async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         await self._write()
         care = self._care.get(key)
-        if care is None or not _is_of(self._records[key], tenant) or (care.until > self.now() and care.token != token):
+        if (
+            care is None
+            or self._records[key].origin.tenant != tenant
+            or (care.until > self.now() and care.token != token)
+        ):
             return False
         self._lease(key, token, lease_s)
         return True
@@ -164,7 +170,7 @@ class MemoryOperationStore:
     async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
         await self._write()
         care = self._care.get(key)
-        if care is None or not _is_of(self._records[key], tenant) or care.token != token:
+        if care is None or self._records[key].origin.tenant != tenant or care.token != token:
             return
         care.token, care.until = None, 0.0
         if self._records[key].state is State.UNKNOWN:
@@ -263,10 +269,6 @@ class MemoryOperationStore:
     def _lease(self, key: str, token: str, lease_s: float) -> None:
         self._care[key].token = token
         self._care[key].until = self.now() + lease_s
-
-
-def _is_of(record: Record, tenant: str) -> bool:
-    return record.origin.tenant == tenant
 
 
 def _leads_on(before: Record, after: Record) -> bool:
