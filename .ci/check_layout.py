@@ -6,7 +6,19 @@ from pathlib import Path
 
 MAX_FILE_LINES = 300
 MAX_FUNCTION_LINES = 50
-ATTIC_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "managers", "service", "services"}
+ATTIC_NAMES = {
+    "utils",
+    "util",
+    "helpers",
+    "helper",
+    "common",
+    "base",
+    "misc",
+    "manager",
+    "managers",
+    "service",
+    "services",
+}
 # A Protocol or a package's front door has no behaviour of its own to test.
 WITHOUT_TEST = {"__init__.py", "__main__.py", "ports.py"}
 # The same for these: Protocols and values without behaviour.
@@ -28,7 +40,9 @@ for package in ("gateway", "agent_client"):
                 first = node.body[1 if ast.get_docstring(node) and len(node.body) > 1 else 0]
                 length = (node.end_lineno or 0) - first.lineno + 1
                 if length > MAX_FUNCTION_LINES:
-                    complaints.append(f"{where}:{node.lineno}: {node.name} has {length} lines, at most {MAX_FUNCTION_LINES}")
+                    complaints.append(
+                        f"{where}:{node.lineno}: {node.name} has {length} lines, at most {MAX_FUNCTION_LINES}"
+                    )
         test = root / "tests" / where.parent / f"test_{path.name}"
         if path.name not in WITHOUT_TEST and str(where) not in VALUES and source.strip() and not test.exists():
             complaints.append(f"{where}: no test file {test.relative_to(root)}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from gateway.contract.codes import ErrorCode
+from gateway.contract.codes import ErrorCode, NextAction
 from gateway.contract.strict_json import JsonFault
 from gateway.manifest.arguments import ArgumentFault, ArgumentsSchema
 from gateway.manifest.policies import Effect
@@ -82,6 +82,12 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
     _C.FORBIDDEN: (replace(REFUND, permission="refunds:write"),),
     _C.OVER_LIMIT: (replace(REFUND, rule="Refund of 425000 paise exceeds the 100000 limit."),),
     _C.NOT_OWNER: (replace(REFUND, rule="Order ORD-4471 does not belong to the customer in this conversation."),),
+    _C.RULE_DENIED: (
+        replace(REFUND, rule="Orders of the pilot shop are refunded by people."),
+        replace(REFUND, rule="The order is still being packed.", next_action=NextAction.WAIT),
+    ),
+    _C.RULE_ERROR: (replace(REFUND, reason="this caller has no attributes.max_refund_paise"),),
+    _C.RULE_LOOKUP_FAILED: (replace(REFUND, reason="lookup_order answered circuit_open", retry_after_s=42.5),),
     _C.APPROVAL_REQUIRED: (
         replace(
             REFUND,

@@ -126,7 +126,7 @@ class Settings(BaseModel):
     )
     header_bytes: Size = Field(default=16_384, ge=1024, le=1_048_576, description="Largest header block of a request.")
     body_timeout_s: Seconds = Field(
-        default=10.0, gt=0, le=300, description="How long a request body may take to arrive."
+        default=10.0, gt=0, le=300, description="How long a request's head may take to arrive, and then its body."
     )
     drain_notice_s: Seconds = Field(
         default=0.0,

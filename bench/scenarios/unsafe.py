@@ -16,7 +16,7 @@ from gateway.contract.envelope import Envelope
 from gateway.manifest import arguments, lookups
 from gateway.manifest.tool import Lookup
 from gateway.pipeline import reconciling, sending, writes
-from gateway.pipeline.claiming import Claims, over_rate
+from gateway.pipeline.ruling import EXECUTION
 from gateway.pipeline.visit import Visit
 from gateway.stages.execute.attempt.classify import classify
 from gateway.stages.execute.attempt.exchange import Exchange, Fault
@@ -80,13 +80,9 @@ def rules_before_the_record() -> None:
     run = writes.Writes.run
 
     async def judged_first(self: writes.Writes, visit: Visit) -> Envelope:
-        return await over_rate(self._parts, visit.telling) or await run(self, visit)
-
-    async def not_again(_claims: Claims, _visit: Visit) -> None:
-        return None
+        return await visit.ruling.refusal(visit.intention.tool, EXECUTION) or await run(self, visit)
 
     _put(writes.Writes, "run", judged_first)
-    _put(Claims, "_over_rate", not_again)
 
 
 def no_hold() -> None:

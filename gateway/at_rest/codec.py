@@ -1,6 +1,5 @@
 """Records and rows as the file keeps them: columns for what is asked about, JSON for the rest, one sealed text."""
 
-import hmac
 from collections.abc import Mapping
 from dataclasses import fields
 from operator import attrgetter
@@ -10,6 +9,7 @@ import orjson
 
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
+from gateway.contract.keyed_hash import keyed_hash
 from gateway.stages.execute.operation.record import (
     OWNED,
     Attempt,
@@ -105,7 +105,7 @@ def doubt_wall(record: Record) -> float | None:
 
 def hold_digest(hold: Hold, secret: bytes) -> bytes:
     """What stands in the file for a hold: equal for equal holds of one file, and telling nobody the value."""
-    return hmac.digest(secret, orjson.dumps((hold.tenant, hold.name, hold.value)), "sha256")
+    return keyed_hash(secret, orjson.dumps((hold.tenant, hold.name, hold.value)))
 
 
 def row_values(row: ExecutionRow) -> tuple[Any, ...]:

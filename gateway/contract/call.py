@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway.contract.quick import quick
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -30,6 +32,7 @@ class Expect:
     action_hash: str | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """`POST /v1/tools/{tool}/calls` as a value: body and headers of `docs/http.md`, syntax checked, nothing else.

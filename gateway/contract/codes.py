@@ -74,6 +74,9 @@ class ErrorCode(StrEnum):
     FORBIDDEN = "forbidden"
     OVER_LIMIT = "over_limit"
     NOT_OWNER = "not_owner"
+    RULE_DENIED = "rule_denied"
+    RULE_ERROR = "rule_error"
+    RULE_LOOKUP_FAILED = "rule_lookup_failed"
     APPROVAL_REQUIRED = "approval_required"
     APPROVAL_MISMATCH = "approval_mismatch"
     APPROVAL_EXPIRED = "approval_expired"
@@ -207,6 +210,9 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.FORBIDDEN: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the caller does not hold the permission this tool needs. Escalate instead of retrying."),
     _C.OVER_LIMIT: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the action exceeds the caller's limit. Ask for less, or escalate to someone with a higher limit."),
     _C.NOT_OWNER: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: what the call names does not belong to this caller's customer. Check the identifier, or escalate."),
+    _C.RULE_DENIED: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: a rule of the tool does not allow this call. Escalate instead of retrying."),
+    _C.RULE_ERROR: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: a rule of the tool could not be evaluated. Do not retry; escalate to an operator."),
+    _C.RULE_LOOKUP_FAILED: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was executed: what a rule of the tool needs to know could not be looked up. Make the same call again later.", 2.0),
     _C.APPROVAL_REQUIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: a person must approve this exact action first. Wait for the decision, then make the same call again."),
     _C.APPROVAL_MISMATCH: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval is for another action. Make the call that was approved, or request an approval for this one."),
     _C.APPROVAL_EXPIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval has lapsed. Request a new approval for the same action."),

@@ -10,10 +10,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.contract.codes import FACTS, CallOutcome, ErrorCode, NextAction
+from gateway.contract.quick import quick
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolError:
     """What went wrong and what to do now. `message` may be the only sentence a model reads.
@@ -45,6 +47,7 @@ class ToolError:
         }
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
     """Where an answer comes from.
@@ -106,6 +109,7 @@ class Meta:
         }
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
     """`ok` true: `error` is None. `ok` false: `data` is None and `error` is not.

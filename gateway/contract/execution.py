@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gateway.contract.quick import quick
+
 
 class RowKind(StrEnum):
     """What a row reports."""
@@ -13,6 +15,7 @@ class RowKind(StrEnum):
     """Something learned later about an operation; counted by no call metric."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionRow:
     """What one envelope, or one later settlement, leaves behind. No argument, result, key or credential is in it.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.contract.canonical import canonical
+from gateway.contract.quick import quick
 
 MIN_KEY_LENGTH: Final = 22
 """Characters of base64url that hold 128 bits. A shorter key could meet another operation's."""
@@ -27,6 +28,7 @@ class InvalidIdempotencyKey(ValueError):  # noqa: N818 - named as its error code
     """The header is not 1 to 255 visible ASCII characters, bare or as a quoted string."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationIdentity:
     """What two calls must share to be the same operation.

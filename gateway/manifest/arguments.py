@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from gateway.contract.quick import quick
 from gateway.manifest.normalisers import normalise
 from gateway.manifest.schemas import Validator, compile_schema
 
@@ -20,6 +21,7 @@ class FaultKind(IntEnum):
     INVALID = 3
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentFault:
     """One thing that is wrong.

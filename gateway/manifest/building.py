@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.contract.canonical import NotCanonical, canonical
-from gateway.manifest import credentials, lint, policies, schema_keywords, sections
+from gateway.manifest import credentials, lint, policies, rules, schema_keywords, sections
 from gateway.manifest.arguments import ArgumentsSchema
 from gateway.manifest.complaint import Complaint
 from gateway.manifest.lookups import reconcile
@@ -64,9 +64,9 @@ def _schemas_hold(source: ManifestSource, notes: Notes) -> bool:
 
 def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) -> Tool | None:
     key = sections.downstream_key(source, notes)
-    builder = RequestBuilder(source, source.arguments, operator.environment, operator.secrets, notes)
-    request = builder.build(key)
+    request = RequestBuilder(source, source.arguments, operator.environment, operator.secrets, notes).build(key)
     settled = reconcile(source, source.arguments, operator.engine, notes)
+    ruled = rules.compiled(source, operator.engine, notes)
     lint.check(source, notes)
     try:
         document = canonical(value)
@@ -91,6 +91,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         owner=source.owner,
         effect=source.effect,
         permission=source.permission,
+        rules=ruled,
         arguments=ArgumentsSchema(source.arguments),
         material=material,
         sensitive=sensitive,

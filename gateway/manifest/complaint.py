@@ -39,6 +39,7 @@ RULES: Final[Mapping[str, str]] = {
     "header": "Headers are well-formed and leave the connection to the gateway.",
     "credential": "Secrets stand in a manifest by reference only: ${secret:NAME}.",
     "expression": "Conditions compile, are boolean and use declared names only.",
+    "rule": "A rule looks at the call, asks reads only, and says nothing that a tool wrote.",
     "write-identity": "A write says what makes two calls the same operation.",
     "write-settled": "The unknown outcome of a write can be settled: by a key, by a look-up, or by somebody named.",
     "identity": "Identity and hold fields are required arguments that can be compared.",

@@ -20,7 +20,7 @@ def check(source: ManifestSource, asked: Tool, engine: ExpressionEngine, notes: 
     section = source.reconcile.lookup if source.reconcile is not None else None
     if section is None:
         return
-    # Reads have no look-ups of their own, so look-ups cannot run in circles.
+    # A look-up runs without the rules of its read, and reads reconcile nothing: it cannot run in circles.
     if asked.effect is not Effect.READ:
         message = f"`{asked.name}` is `effect: {asked.effect.value}`; only a read can be asked again and again"
         notes.error((*_LOOKUP, "tool"), "lookup", message)

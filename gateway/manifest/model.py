@@ -21,6 +21,8 @@ from gateway.manifest.fields import (
     IdentityFields,
     Line,
     PositiveDuration,
+    RuleName,
+    Sentence,
     Share,
     Source,
     Status,
@@ -49,6 +51,7 @@ class Section(BaseModel):
 Effect = Annotated[policies.Effect, Field(strict=False)]
 Scope = Annotated[policies.Scope, Field(strict=False)]
 Repeat = Annotated[policies.Repeat, Field(strict=False)]
+Guards = Annotated[policies.Guards, Field(strict=False)]
 StatusMeaning = Annotated[policies.StatusMeaning, Field(strict=False)]
 KeyPlace = Annotated[policies.KeyPlace, Field(strict=False)]
 KeyFormat = Annotated[policies.KeyFormat, Field(strict=False)]
@@ -70,6 +73,29 @@ class IdentitySection(Section):
     window: PositiveDuration | None = Field(None, description="From settling. null: for ever.")
     repeat: Repeat = Field(_I.repeat, description="What other material arguments meet after one was done.")
     refusal_ttl: Duration = Field("60s", validate_default=True, description="How long a stored refusal answers.")
+
+
+class RuleLookupSection(Section):
+    """What a rule asks before it decides."""
+
+    tool: ToolName = Field(description="A read tool of this catalogue.")
+    arguments: dict[str, Any] = Field(description="Its arguments; holes are args, caller and run.")
+
+
+class RuleSection(Section):
+    """One condition that a call must meet."""
+
+    code: RuleName = Field(description="over_limit, not_owner, or a name of your own, told with rule_denied.")
+    guards: Guards = Field(
+        policies.Guards.EXECUTION,
+        description="execution: before a new attempt. access: before the record is looked at.",
+    )
+    lookup: RuleLookupSection | None = Field(None, description="The read whose result is lookup.data.")
+    require: Source = Field(description="CEL over args, caller, run and lookup; what is not true is refused.")
+    message: Sentence = Field(description="What the caller is told; holes are args and caller.")
+    next_action: Literal["fix_arguments", "retry", "wait", "verify", "escalate", "stop"] | None = Field(
+        None, description="What the caller should do. Default: what the code advises."
+    )
 
 
 class HttpSection(Section):
@@ -224,6 +250,7 @@ class ManifestSource(Section):
     arguments: dict[str, Any] = Field(description="JSON Schema 2020-12 of the arguments.")
     result: dict[str, Any] | None = Field(None, description="JSON Schema of data.")
     permission: Word = Field(description="What a caller must hold.")
+    rules: list[RuleSection] = Field([], max_length=32, description="Who may do what, in order; the first that fails.")
     identity: IdentitySection | None = Field(None, description="What makes two calls the same operation.")
     holds: dict[HoldName, str] = Field({}, description="Hold name to argument.")
     backend: BackendSection = Field(description="Where the call goes.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.quick import quick
 
 ABSENT: Final = object()
 """What an optional argument that was not given is, so that null stays a value."""
@@ -35,6 +36,7 @@ class CallerValues(Protocol):
     def attributes(self) -> Mapping[str, Any]: ...
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallValues:
     """What a template is rendered with. A look-up of a recorded operation has neither run nor caller."""

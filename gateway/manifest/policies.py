@@ -34,6 +34,15 @@ class Repeat(StrEnum):
     DENY = "deny"
 
 
+class Guards(StrEnum):
+    """What a rule stands before."""
+
+    ACCESS = "access"
+    """Who may know of the operation at all: before its record is looked at."""
+    EXECUTION = "execution"
+    """Whether it may be done now: only before a new attempt, never before what was done already."""
+
+
 class StatusMeaning(StrEnum):
     """What a manifest may say that an HTTP status proves."""
 

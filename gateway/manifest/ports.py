@@ -13,6 +13,7 @@ class NameType(StrEnum):
     INTEGER = "integer"
     BOOLEAN = "boolean"
     LIST = "list"
+    MAP = "map"
     ANY = "any"
 
 

@@ -14,9 +14,10 @@ from gateway.manifest.model import ManifestSource
 from gateway.manifest.yaml_events import Document, Path, Place, YamlError, parse
 
 _APPROVALS: Final = "approvals come with a later version of OnceGate"
-# Path -> the values that are refused there (None: any), and why. What is declared and not done would be a lie.
+# Path (`*`: every item) -> the values that are refused there (None: any), and why. What is declared and not done would be a lie.
 NOT_YET: Final[Mapping[Path, tuple[frozenset[str] | None, str]]] = {
-    ("rules",): (None, "rules come with a later version of OnceGate; until then the downstream must enforce them"),
+    ("rules", "*", "otherwise"): (None, f"{_APPROVALS}; until then a rule that fails refuses"),
+    ("rules", "*", "next_action"): (frozenset({"request_approval"}), f"{_APPROVALS}; write `escalate`"),
     ("approval",): (None, f"{_APPROVALS}; until then leave the tool out or let the downstream ask"),
     ("identity", "repeat"): (frozenset({"approval"}), f"{_APPROVALS}; write `repeat: deny`"),
     ("backend", "mcp"): (None, "MCP backends come with a later version of OnceGate; declare `http`"),
@@ -78,24 +79,35 @@ def error_at(file: str, place: Place, rule: str, message: str) -> Complaint:
 def _without_what_is_not_yet(file: str, document: Document) -> tuple[Any, list[Complaint]]:
     value = document.value
     complaints = []
-    for path, (values, reason) in NOT_YET.items():
-        if path not in document.keys:
-            continue
-        parent = value
-        for part in path[:-1]:
-            parent = parent[part]
-        if values is not None and parent[path[-1]] not in values:
-            continue
-        complaints.append(error_at(file, document.key_place(path), "not-yet", f"`{path[-1]}`: {reason}"))
-        value = _without(value, path)
+    for pattern, (values, reason) in NOT_YET.items():
+        for path in [path for path in document.keys if _is_at(pattern, path)]:
+            if values is not None and _at(document.value, path) not in values:
+                continue
+            complaints.append(error_at(file, document.key_place(path), "not-yet", f"`{path[-1]}`: {reason}"))
+            value = _without(value, path)
     return value, complaints
 
 
-def _without(value: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    head = str(path[0])
-    if len(path) == 1:
+def _is_at(pattern: Path, path: Path) -> bool:
+    return len(pattern) == len(path) and all(
+        isinstance(part, int) if wanted == "*" else part == wanted for wanted, part in zip(pattern, path, strict=True)
+    )
+
+
+def _at(value: Any, path: Path) -> Any:
+    for part in path:
+        value = value[part]
+    return value if isinstance(value, str) else None
+
+
+def _without(value: Any, path: Path) -> Any:
+    head, *rest = path
+    if not rest:
         return {name: member for name, member in value.items() if name != head}
-    return {**value, head: _without(value[head], path[1:])}
+    inner = _without(value[head], tuple(rest))
+    if isinstance(head, int):
+        return [inner if index == head else item for index, item in enumerate(value)]
+    return {**value, head: inner}
 
 
 def _excused(detail: ErrorDetails, complaints: list[Complaint]) -> bool:
@@ -157,13 +169,16 @@ def _section(path: Path) -> type[BaseModel] | None:
     for part in path:
         if model is None:
             return None
+        if isinstance(part, int):
+            continue
         found = next((field for name, field in model.model_fields.items() if (field.alias or name) == part), None)
         model = None if found is None else _model_in(found.annotation)
     return model
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    options = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    nested = isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is list
+    options = typing.get_args(annotation) if nested else (annotation,)
     is_model: Callable[[Any], bool] = lambda option: isinstance(option, type) and issubclass(option, BaseModel)  # noqa: E731
     return next((option for option in options if is_model(option)), None)
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from gateway.contract.keys import downstream_key, quoted_key
+from gateway.contract.quick import quick
 from gateway.manifest.placeholders import ABSENT, CallValues, Piece, Reference, RenderError, join, parse, text_of
 from gateway.manifest.policies import DownstreamKey, KeyFormat, KeyPlace
 from gateway.manifest.urls import QueryTemplate, UrlTemplate
@@ -81,6 +82,7 @@ def _render(node: _Node, values: CallValues) -> Any:
     return node
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedRequest:
     """Exactly what is to be sent, secrets apart."""

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway.contract.codes import ErrorCode, NextAction
 from gateway.manifest.arguments import ArgumentsSchema
+from gateway.manifest.placeholders import Piece
 from gateway.manifest.policies import (
     BreakerPolicy,
     Cost,
     Deprecated,
     DownstreamKey,
     Effect,
+    Guards,
     Identity,
     ResultView,
     RetryPolicy,
@@ -79,6 +82,35 @@ class Reconcile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RuleLookup:
+    """The read whose validated raw result a rule sees as `lookup.data`."""
+
+    tool: str
+    arguments: ValueTemplate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One condition. It allows only what it says true to.
+
+    Attributes:
+        index: its place among the manifest's rules, from 0.
+        name: `code` as the manifest writes it; `code` is what the envelope says: one of the contract's.
+        attributes: the caller's attributes that `require` names.
+    """
+
+    index: int
+    name: str
+    code: ErrorCode
+    guards: Guards
+    lookup: RuleLookup | None
+    require: Expression
+    message: tuple[Piece, ...]
+    next_action: NextAction | None
+    attributes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """A manifest, compiled. Immutable, shared by all calls.
 
@@ -104,6 +136,7 @@ class Tool:
     owner: str
     effect: Effect
     permission: str
+    rules: tuple[Rule, ...]
     arguments: ArgumentsSchema
     material: tuple[str, ...]
     sensitive: frozenset[str]

@@ -17,6 +17,7 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
+from gateway.pipeline.ruling import EXECUTION
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import Telling
 from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
@@ -72,8 +73,8 @@ class Claims:
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self.barred(visit)
-        refused = refused or await over_rate(parts, visit.telling)
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._ruled(visit)
+        refused = refused or await self.barred(visit) or await over_rate(parts, visit.telling)
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
@@ -214,6 +215,12 @@ class Claims:
         asked = visit.call.deadline_ms is not None and visit.call.deadline_ms < needed_s * 1000
         code = ErrorCode.DEADLINE_TOO_SHORT if asked else ErrorCode.DEADLINE_BEFORE_SEND
         return visit.telling.refuse(code, deadline_s=max(left_s, 0.0), needed_s=needed_s)
+
+    async def _ruled(self, visit: Visit) -> Envelope | None:
+        """May it be done now? Asked only where it would be: what was done or may have been has answered already."""
+        refused = await visit.ruling.refusal(visit.intention.tool, EXECUTION)
+        # Look-ups take time.
+        return refused or self._untimely(visit)
 
 
 def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:

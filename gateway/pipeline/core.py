@@ -24,7 +24,7 @@ from gateway.contract.requests import (
     ToolSummary,
 )
 from gateway.manifest.placeholders import RenderError
-from gateway.manifest.policies import Effect, Rows
+from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.claiming import Claims, over_rate
 from gateway.pipeline.forgetting import Forgetting
@@ -34,9 +34,10 @@ from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse, stopped
 from gateway.pipeline.questions import Questions, unavailable
-from gateway.pipeline.reads import run_read
+from gateway.pipeline.reads import run_read, told
 from gateway.pipeline.reconciling import Looker
-from gateway.pipeline.sending import Withheld
+from gateway.pipeline.rowing import Rows
+from gateway.pipeline.ruling import ACCESS, EVERY, Ruling
 from gateway.pipeline.spool import Faults, Spool
 from gateway.pipeline.sweeping import Sweeper
 from gateway.pipeline.telling import Telling
@@ -62,7 +63,8 @@ class Pipeline:
         self._parts = parts
         self._spool = Spool(parts.clock, faults)
         self._pulse = Pulse(parts)
-        self._keeper = keeper = Keeper(parts.store, parts.telemetry)
+        keeper = Keeper(parts.store, parts.telemetry)
+        self._rows = Rows(parts, keeper, self._spool)
         looker = Looker(parts, keeper)
         room = WaitingRoom(parts.bounds.waiters)
         self._pins = Pins(parts)
@@ -90,7 +92,7 @@ class Pipeline:
         verdict = validate(call, caller, catalogue)
         match verdict:
             case Rejected():
-                envelope = await self._rowed(telling, telling.reject(verdict))
+                envelope = await self._rows.keep(telling, telling.reject(verdict))
             case Accepted(tool=tool, args=arguments):
                 telling.knows(tool, arguments)
                 trace.capture(arguments)
@@ -105,62 +107,57 @@ class Pipeline:
         return envelope
 
     async def _read(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
-        refused = await over_rate(self._parts, telling)
-        if refused is not None:
-            return await self._rowed(telling, refused)
         try:
-            rendered = render(tool, telling.values(key=""))
-        except RenderError as error:
-            return await self._rowed(telling, telling.unsendable(error))
-        try:
-            reading = await run_read(self._parts, tool, rendered, trace, deadline=deadline)
+            return await self._rows.keep(telling, await self._reading(telling, trace, tool, deadline))
         except asyncio.CancelledError:
             trace.abandoned()
             raise
-        if isinstance(reading.outcome, Withheld):
-            return await self._rowed(telling, telling.withhold(reading.outcome))
-        envelope = telling.outcome(reading.outcome, None, attempts=reading.attempts, waited_s=reading.waited_s)
-        return await self._rowed(telling, envelope)
+
+    async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
+        refused = await self._ruling(telling, trace).refusal(tool, EVERY)
+        refused = refused or await over_rate(self._parts, telling)
+        if refused is not None:
+            return refused
+        try:
+            rendered = render(tool, telling.values(key=""))
+        except RenderError as error:
+            return telling.unsendable(error)
+        return told(telling, await run_read(self._parts, tool, rendered, trace, deadline=deadline))
 
     async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
         if not isinstance(intention, Intention):
-            return await self._rowed(telling, telling.refuse(intention), strict=True)
-        if telling.call.repeat_of is not None:
+            return await self._rows.keep(telling, telling.refuse(intention), strict=True)
+        ruling = self._ruling(telling, trace)
+        refused = await ruling.refusal(tool, ACCESS)
+        if refused is None and telling.call.repeat_of is not None:
             # A second effect on purpose needs a person's approval, and no manifest can ask for one.
-            return await self._rowed(telling, telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED), strict=True)
-        visit = Visit(intention=intention, telling=telling, trace=trace, deadline=deadline)
+            refused = telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED)
+        if refused is not None:
+            return await self._rows.keep(telling, refused, strict=True)
+        visit = Visit(intention=intention, telling=telling, trace=trace, ruling=ruling, deadline=deadline)
         try:
             envelope = await self._writes.run(visit)
         except StoreUnavailableError:
             telling.idempotency = IdempotencyResult.STORE_ERROR
             # Its caller has waited for the store once.
-            return await self._rowed(telling, telling.without_store())
-        return envelope if telling.rowed else await self._rowed(telling, envelope, strict=True)
+            return await self._rows.keep(telling, telling.without_store())
+        return envelope if telling.rowed else await self._rows.keep(telling, envelope, strict=True)
 
-    async def _rowed(self, telling: Telling, envelope: Envelope, *, strict: bool = False) -> Envelope:
-        """Keep the row of an envelope that changed no record. With the store away it is kept later."""
-        tool = telling.tool
-        sync = self._parts.bounds.sync_rows or (tool is not None and tool.rows is Rows.SYNC)
-        await self._keep(telling.row(envelope), strict=strict or sync)
-        return envelope
+    def _ruling(self, telling: Telling, trace: CallTrace) -> Ruling:
+        return Ruling(self._parts, self._rows, telling, traceparent=trace.traceparent)
 
     async def refused(self, envelope: Envelope, caller: Caller) -> None:
         """Leave a row for an envelope that the front wrote itself: the request was not even a call."""
         stamp = Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall())
-        await self._keep(call_row(envelope, stamp, tool=None, caller=caller, call=None), strict=False)
-
-    async def _keep(self, row: ExecutionRow, *, strict: bool) -> None:
-        try:
-            await self._keeper.append(row, strict=strict)
-        except StoreUnavailableError:
-            self._spool.later(lambda: self._keeper.append(row, strict=True))
+        await self._rows.append(call_row(envelope, stamp, tool=None, caller=caller, call=None))
 
     async def prepare(self, call: ToolCall, caller: Caller) -> Envelope:
         """Validate, authorise and derive; execute nothing."""
         telling = Telling(self._parts, call, caller, trace_id=None, arrived=self._parts.clock.monotonic())
         try:
-            return await prepare(self._parts, self._writes, self._claims, telling)
+            ruling = Ruling(self._parts, self._rows, telling, traceparent=call.traceparent)
+            return await prepare(self._parts, self._writes, self._claims, ruling, telling)
         except StoreUnavailableError:
             return telling.refuse(ErrorCode.STORE_UNAVAILABLE)
 

@@ -9,6 +9,7 @@ from typing import Final, assert_never
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow
+from gateway.contract.quick import quick
 from gateway.manifest.policies import Effect
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
@@ -34,6 +35,7 @@ OVERTAKEN: Final = "overtaken"
 """The code of a NotSent whose gate was refused because somebody changed the record: look again."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
     """An exchange under way."""
@@ -44,6 +46,7 @@ class Running:
     limits: Limits
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How one send is to be made. `deadline` is the caller's, on Clock.monotonic."""

@@ -1,7 +1,6 @@
 """Carries a move of the record machine into the store, and carries it again when somebody was faster."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation import machine
@@ -51,8 +50,12 @@ class Keeper:
         Raises:
             StoreUnavailableError: it is not known to be kept.
         """
-        with self._counted((row,)):
+        try:
             await self._store.append_rows((row,), strict=strict)
+        except StoreUnavailableError:
+            self._telemetry.rows_failed(row.kind)
+            raise
+        self._telemetry.rows_written(row.kind)
 
     async def insert(self, record: Record) -> Record | None:
         """Keep a new record. None: one with its key is there already."""
@@ -115,22 +118,14 @@ class Keeper:
         return await self.move(record, lambda r, now: machine.extend(r, ownership, now=now, lease_until=now + lease_s))
 
     async def _commit(self, change: Change) -> Commit:
-        if not change.rows:
-            return await self._store.commit(change)
-        with self._counted(change.rows) as kept:
-            answer = await self._store.commit(change)
-            kept.append(isinstance(answer, Applied))
-            return answer
-
-    @contextmanager
-    def _counted(self, rows: Sequence[ExecutionRow]) -> Iterator[list[bool]]:
-        """Count rows as kept or not. A row that is kept at the second try was not at the first."""
-        kept: list[bool] = []
+        """Commit, and count rows as kept or not. A row that is kept at the second try was not at the first."""
         try:
-            yield kept
+            answer = await self._store.commit(change)
         except StoreUnavailableError:
-            for row in rows:
+            for row in change.rows:
                 self._telemetry.rows_failed(row.kind)
             raise
-        for row in rows if all(kept) else ():
-            self._telemetry.rows_written(row.kind)
+        if change.rows and isinstance(answer, Applied):
+            for row in change.rows:
+                self._telemetry.rows_written(row.kind)
+        return answer

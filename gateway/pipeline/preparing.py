@@ -4,20 +4,24 @@ from gateway.contract.envelope import Envelope, succeed
 from gateway.manifest.policies import Effect
 from gateway.pipeline.claiming import Claims
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.ruling import ACCESS, EVERY, EXECUTION, Ruling
 from gateway.pipeline.telling import Telling
 from gateway.pipeline.visit import Visit
 from gateway.pipeline.writes import Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
 from gateway.stages.execute.operation.intention import Intention, intend
-from gateway.stages.execute.operation.meeting import Begin, Forgotten
+from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
 from gateway.stages.monitor.silent import SilentCall
 from gateway.stages.validate.checks import validate
 from gateway.stages.validate.verdict import Rejected
 
+ANEW = (Begin, BeginAgain, TakeOver, Forgotten)
+"""What a call meets that would make an attempt of its own. Everything else answers it, whatever the rules say now."""
+
 _NO_APPROVAL = {"required": False, "reason": None, "approvers": None, "expires_after": None}
 
 
-async def prepare(parts: Parts, writes: Writes, claims: Claims, telling: Telling) -> Envelope:
+async def prepare(parts: Parts, writes: Writes, claims: Claims, ruling: Ruling, telling: Telling) -> Envelope:
     """What a loop saves as its intent: the key and hash that its call will be held to.
 
     Raises:
@@ -29,6 +33,7 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, telling: Telling
         return telling.reject(verdict)
     tool = verdict.tool
     telling.knows(tool, verdict.args)
+    telling.deadline = deadline = call_deadline(tool.timeouts, started=telling.arrived, requested_ms=call.deadline_ms)
     lookup = tool.reconcile.lookup
     answer = {
         "operation_key": None,
@@ -39,13 +44,17 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, telling: Telling
         "verify_with": None if lookup is None else lookup.tool,
     }
     if tool.effect is Effect.READ:
-        return succeed(answer, telling.meta())
+        denied = await ruling.refusal(tool, EVERY)
+        return denied or succeed(answer, telling.meta())
     intention = intend(tool, verdict.args, call, caller, traceparent=None)
     if not isinstance(intention, Intention):
         return telling.refuse(intention)
-    deadline = call_deadline(tool.timeouts, started=telling.arrived, requested_ms=call.deadline_ms)
-    visit = Visit(intention=intention, telling=telling, trace=SilentCall(), deadline=deadline)
+    if (denied := await ruling.refusal(tool, ACCESS)) is not None:
+        return denied
+    visit = Visit(intention=intention, telling=telling, trace=SilentCall(), ruling=ruling, deadline=deadline)
     meeting, _ = await writes.meet_own(visit)
+    if isinstance(meeting, ANEW) and (denied := await ruling.refusal(tool, EXECUTION)) is not None:
+        return denied
     # Where a record stands already, it is that operation which the call would be answered from.
     key = intention.operation_key(meeting.occurrence) if isinstance(meeting, Begin | Forgotten) else meeting.record.key
     rendered = claims.render(visit, key)

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
+from gateway.contract.quick import quick
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Waited, Withheld, admit, attempt_facts, exchange, judge
+from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Unknown
 from gateway.stages.execute.breaker.breaker import Kind
@@ -14,6 +17,7 @@ from gateway.stages.monitor.ports import AttemptKind, CallTrace, ReconcileTrace
 from gateway.stages.retry.decision import RetryAfter, decide
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """How a read ended: with an outcome, or withheld by ourselves. `attempts` counts what was tried."""
@@ -60,6 +64,13 @@ async def run_read(
         number += 1
 
 
+def told(telling: Telling, reading: Reading) -> Envelope:
+    """How a read ended, as its caller is told."""
+    if isinstance(reading.outcome, Withheld):
+        return telling.withhold(reading.outcome)
+    return telling.outcome(reading.outcome, None, attempts=reading.attempts, waited_s=reading.waited_s)
+
+
 async def run_lookup(
     parts: Parts, tool: Tool, rendered: RenderedRequest, trace: ReconcileTrace | CallTrace, *, deadline: float
 ) -> Outcome | Withheld:
@@ -67,6 +78,7 @@ async def run_lookup(
     return await _attempt(parts, tool, rendered, trace, _Try(deadline=deadline, kind=Kind.LOOKUP))
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Try:
     deadline: float

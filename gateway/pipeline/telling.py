@@ -27,7 +27,7 @@ from gateway.stages.monitor.ports import CallTrace, IdempotencyResult
 from gateway.stages.normalise.envelope import of_outcome, of_record
 from gateway.stages.normalise.payload import Readable, Unreadable, read
 from gateway.stages.normalise.view import view
-from gateway.stages.validate.verdict import Rejected
+from gateway.stages.validate.verdict import Denied, Rejected
 
 
 def rfc3339(wall: float | None) -> str | None:
@@ -114,6 +114,12 @@ class Telling:
         """The call did not pass validation."""
         self.tool = rejected.tool
         return self.refuse(rejected.code, faults=rejected.faults, tools=rejected.tools, permission=rejected.permission)
+
+    def deny(self, denied: Denied) -> Envelope:
+        """A rule of the manifest does not allow the call."""
+        envelope = fail(denied.code, self.meta(), details=denied.details, retry_after_s=denied.retry_after_s)
+        context = self.context(rule=denied.rule, reason=denied.reason, next_action=denied.next_action)
+        return explain(envelope, context)
 
     def context(self, record: Record | None = None, **facts: Any) -> Context:
         """What an observation may draw on: validated arguments and the manifest's words, and `facts` of the moment."""

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 
 from gateway.contract.call import ToolCall
 from gateway.contract.envelope import Envelope
+from gateway.contract.quick import quick
+from gateway.pipeline.ruling import Ruling
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.operation.intention import Intention
 from gateway.stages.monitor.ports import CallTrace
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
     """`deadline` is the caller's, on Clock.monotonic."""
@@ -16,6 +19,7 @@ class Visit:
     intention: Intention
     telling: Telling
     trace: CallTrace
+    ruling: Ruling
     deadline: float
 
     @property

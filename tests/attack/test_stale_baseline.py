@@ -3,8 +3,8 @@
 import asyncio
 
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import act, answer, cut, listing
-from tests.gateway.pipeline.rig import looked_up
+from tests.gateway.pipeline.provider import act, answer, cut, listing, when
+from tests.gateway.pipeline.rig import looked_up, read
 
 ONE = {"reconcile.inline": "0ms", "retry.max_attempts": 1}
 HELD = {"holds": {"order": "order"}}
@@ -31,5 +31,20 @@ async def test_another_tool_acts_between_two_tries(rig: MakeRig) -> None:
     await gateway.provider.until_sent(1)
     await asyncio.sleep(0.05)
     assert (await gateway.call(tool="act2")).ok
+    doubtful = await first
+    assert (await gateway.reconcile(doubtful.meta.operation_id))["state"] == "unknown"
+
+
+async def test_another_tool_acts_between_baseline_and_send(rig: MakeRig) -> None:
+    """The hold stands from the SENT mark only: what a tool of the same look-up did since the baseline is not ours."""
+    go = asyncio.Event()
+    two = (looked_up({**ONE, **HELD}), looked_up({"name": "act2", **ONE, **HELD}))
+    gateway = await rig(*two, read({"timeouts.read": "1800ms"}))
+    gateway.provider.reads += [when(go, listing())]
+    gateway.provider.writes += [act, cut]
+    first = gateway.soon()
+    await gateway.provider.until_asked(1)
+    assert (await gateway.call(tool="act2")).ok
+    go.set()
     doubtful = await first
     assert (await gateway.reconcile(doubtful.meta.operation_id))["state"] == "unknown"

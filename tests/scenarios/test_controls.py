@@ -47,11 +47,20 @@ async def test_without_the_protection_the_row_is_wrong(protection: str, name: st
     assert wrong in finding.wrong, row_text(without)
 
 
-def with_a_rate(folder: Path) -> Path:
-    """The scenario manifests, each write at most once a minute: an execution rule that a done refund has used up."""
+ONLY_ONCE = """
+rules:
+  - code: refunded_already
+    lookup: {tool: get_refund_status, arguments: {order_id: "{args.order_id}"}}
+    require: lookup.data.refunds.all(refund, refund.payment_id != args.payment_id)
+    message: "Payment {args.payment_id} is refunded already."
+"""
+
+
+def with_a_rule(folder: Path) -> Path:
+    """The scenario manifests with an execution rule on every write: what the refund changes is what the rule sees."""
     for manifest in oncegate.MANIFESTS.glob("issue_*.yaml"):
         text = manifest.read_text(encoding="utf-8")
-        (folder / manifest.name).write_text(f"{text}limits: {{rate: 1/m}}\n", encoding="utf-8")
+        (folder / manifest.name).write_text(f"{text}{ONLY_ONCE}", encoding="utf-8")
     status = oncegate.MANIFESTS / "get_refund_status.yaml"
     (folder / status.name).write_text(status.read_text(encoding="utf-8"), encoding="utf-8")
     return folder
@@ -59,7 +68,7 @@ def with_a_rate(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("command", "told"),
-    [(COMMAND, (Kind.DONE, None)), (Without("rules-before-the-record").command, (Kind.NOT_EXECUTED, "rate_limited"))],
+    [(COMMAND, (Kind.DONE, None)), (Without("rules-before-the-record").command, (Kind.NOT_EXECUTED, "rule_denied"))],
 )
 async def test_a_refund_that_was_made_does_not_come_back_as_not_executed(
     command: tuple[str, ...], told: tuple[Kind, str | None], tmp_path: Path
@@ -67,7 +76,7 @@ async def test_a_refund_that_was_made_does_not_come_back_as_not_executed(
     """The record answers before the rules that the refund itself has changed; with the rules first it is denied."""
     provider = await ProviderProcess.start(tmp_path)
     (tmp_path / "manifests").mkdir()
-    target = OnceGate(command=command, manifests=with_a_rate(tmp_path / "manifests"))
+    target = OnceGate(command=command, manifests=with_a_rule(tmp_path / "manifests"))
     await target.start(Setting(provider_url=provider.url, folder=tmp_path))
     stage = Stage(provider=provider, target=target, column=Column.PLAIN, order="ORD-1")
     first, second = await stage.ask(), await stage.ask()

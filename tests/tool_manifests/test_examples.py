@@ -7,12 +7,15 @@ import pytest
 
 from gateway.adapters.cel.engine import CelEngine
 from gateway.adapters.files.manifests import load_directory
+from gateway.contract.call import Caller
+from gateway.contract.codes import ErrorCode
 from gateway.manifest.building import Operator
 from gateway.manifest.complaint import Severity
 from gateway.manifest.placeholders import CallValues
-from gateway.manifest.policies import Effect
+from gateway.manifest.policies import Effect, Guards
 from gateway.manifest.ports import EvaluationError
 from gateway.manifest.tool import Tool
+from gateway.stages.validate.rules import Asked, Facts, decide, known
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "tool_manifests"
 LOADED = load_directory(DIRECTORY, Operator(engine=CelEngine(), environment={"PAYMENTS_URL": "http://127.0.0.1:9001"}))
@@ -93,6 +96,31 @@ def test_a_refund_is_the_same_whatever_its_reason() -> None:
     assert it.material == ("order_id", "payment_id", "amount_paise")
     assert it.sensitive == {"reason"}
     assert dict(it.holds) == {"order": "order_id"}
+
+
+@pytest.mark.parametrize(
+    ("paise", "owner", "code", "says"),
+    [
+        (200000, "cust-1", None, ""),
+        (200001, "cust-1", ErrorCode.OVER_LIMIT, "Refund of 200001 paise exceeds the 200000 limit."),
+        (1, "cust-2", ErrorCode.NOT_OWNER, "Order ORD-4471 does not belong to the customer in this conversation."),
+    ],
+)
+def test_a_refund_has_a_limit_and_an_owner(paise: int, owner: str, code: ErrorCode | None, says: str) -> None:
+    """The two rules of the execution document: who is asking may refund so much, and only what is their customer's."""
+    it = tool("issue_refund")
+    caller = Caller(subject="a", tenant="t", attributes={"max_refund_paise": 200000, "customer_id": "cust-1"})
+    call = Facts(arguments={"order_id": "ORD-4471", "amount_paise": paise}, caller=caller, run_id=None, step=None)
+    asked = decide(it, frozenset({Guards.ACCESS}), call, {})
+    assert isinstance(asked, Asked)
+    assert (asked.question.tool, asked.arguments) == ("lookup_order", {"order_id": "ORD-4471"})
+
+    learnt = {asked.question: known(tool("lookup_order"), {"customer_id": owner})}
+    verdict = decide(it, frozenset(Guards), call, learnt)
+    assert not isinstance(verdict, Asked)
+    assert (None if verdict is None else (verdict.code, verdict.rule)) == (None if code is None else (code, says))
+    # Who owns the order decides who may know of its refund; a limit says nothing about one that was made.
+    assert {rule.name: rule.guards for rule in it.rules} == {"over_limit": Guards.EXECUTION, "not_owner": Guards.ACCESS}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.contract.codes import ErrorCode
-from tests.gateway.pipeline.rig import plain
+from tests.gateway.pipeline.provider import answer
+from tests.gateway.pipeline.rig import plain, read
 from tests.wire_codes.case import Case
 from tests.wire_codes.stand import Answer, Stand
 
@@ -80,6 +81,20 @@ async def _someone_elses_word(stand: Stand) -> Answer:
     return await stand.call(body={"expect": {"operation_key": "another"}})
 
 
+async def _nothing_to_ask(stand: Stand) -> Answer:
+    stand.provider.every_read = answer(503)
+    return await stand.call()
+
+
+def _ruled(code: str, require: str, *, asks: bool = False) -> tuple[Mapping[str, Any], ...]:
+    """A write under one rule."""
+    rule: dict[str, Any] = {"code": code, "require": require, "message": "The rule of {args.order} says no."}
+    if asks:
+        rule["lookup"] = {"tool": "get_status", "arguments": {"order": "{args.order}"}}
+    return (plain({"rules": [rule]}), read({"retry": {"max_attempts": 1}}))
+
+
+_SAYS_NO: Final = "The rule of A says no."
 _OUTSIDE: Final = Case(play=_no_route, rows=False)
 
 CASES: Final[Mapping[ErrorCode, Case]] = {
@@ -104,5 +119,20 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
         play=_plain_call, manifests=(plain({"identity.fields": "caller"}),), says="Idempotency-Key"
     ),
     _C.FORBIDDEN: Case(play=_without_permission, manifests=_PLAIN, says="things:write"),
+    _C.OVER_LIMIT: Case(play=_plain_call, manifests=_ruled("over_limit", "args.amount < 5"), says=_SAYS_NO),
+    _C.NOT_OWNER: Case(
+        play=_plain_call, manifests=_ruled("not_owner", "lookup.data.status == 'mine'", asks=True), says=_SAYS_NO
+    ),
+    _C.RULE_DENIED: Case(play=_plain_call, manifests=_ruled("closed_today", "args.amount < 5"), says=_SAYS_NO),
+    _C.RULE_ERROR: Case(
+        play=_plain_call,
+        manifests=_ruled("over_limit", "args.amount <= caller.attributes.most"),
+        says="this caller has no attributes.most",
+    ),
+    _C.RULE_LOOKUP_FAILED: Case(
+        play=_nothing_to_ask,
+        manifests=_ruled("not_owner", "lookup.data.status == 'mine'", asks=True),
+        says="get_status answered unavailable",
+    ),
     _C.INTENT_STALE: Case(play=_someone_elses_word, manifests=_PLAIN),
 }

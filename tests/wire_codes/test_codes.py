@@ -14,8 +14,6 @@ from tests.wire_codes.variants import VARIANTS
 CASES: Final[Mapping[ErrorCode, Case]] = {**front_cases.CASES, **record_cases.CASES, **wire_cases.CASES}
 
 NOT_YET: Final[Mapping[ErrorCode, str]] = {
-    ErrorCode.OVER_LIMIT: "argument rules: manifests with `rules` do not load yet",
-    ErrorCode.NOT_OWNER: "ownership look-ups are rules: manifests with `rules` do not load yet",
     ErrorCode.APPROVAL_REQUIRED: "approvals: manifests with `approval` do not load yet",
     ErrorCode.APPROVAL_MISMATCH: "approvals: manifests with `approval` do not load yet",
     ErrorCode.APPROVAL_EXPIRED: "approvals: manifests with `approval` do not load yet",

@@ -15,11 +15,13 @@ from cel_expr_python import cel
 from gateway.manifest.ports import CompileError, EvaluationError, Expression, Name, NameType
 
 _DYN: Final = cel.Type.DYN
+_MAP: Final = cel.Type.Map(cel.Type.STRING, _DYN)
 _EXACT: Final[Mapping[NameType, Any]] = {
     NameType.STRING: cel.Type.STRING,
     NameType.INTEGER: cel.Type.INT,
     NameType.BOOLEAN: cel.Type.BOOL,
     NameType.LIST: cel.Type.List(_DYN),
+    NameType.MAP: _MAP,
     NameType.ANY: _DYN,
 }
 _NULLABLE: Final[Mapping[NameType, Any]] = {
@@ -27,6 +29,7 @@ _NULLABLE: Final[Mapping[NameType, Any]] = {
     NameType.INTEGER: cel.Type("google.protobuf.Int64Value"),
     NameType.BOOLEAN: cel.Type("google.protobuf.BoolValue"),
     NameType.LIST: _DYN,
+    NameType.MAP: _DYN,
     NameType.ANY: _DYN,
 }
 _ERROR: Final = re.compile(r"^(?:.*?)ERROR: <input>:(\d+):(\d+): (.*)$", re.MULTILINE)
@@ -101,7 +104,7 @@ def _running(names: Mapping[str, Name]) -> dict[str, Any]:
     types: dict[str, Any] = {}
     for name, it in names.items():
         root, dot, _ = name.partition(".")
-        types[root] = cel.Type.Map(cel.Type.STRING, _DYN) if dot else _EXACT[it.type]
+        types[root] = _MAP if dot else _EXACT[it.type]
     return types
 
 

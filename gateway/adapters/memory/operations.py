@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gateway.adapters.memory.filters import matches, row_matches
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import (
@@ -73,9 +74,7 @@ class MemoryOperationStore:
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         await self._turn()
-        occurrences = [
-            r for r in self._records.values() if r.identity_key in identity_keys and r.origin.tenant == tenant
-        ]
+        occurrences = [r for r in self._of(tenant) if r.identity_key in identity_keys]
         holders = [(hold, record) for hold in holds for record in self._standing_on(hold)]
         return Snapshot(
             now=self.now(),
@@ -114,8 +113,7 @@ class MemoryOperationStore:
 
     async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
         await self._turn()
-        found = (r for r in self._records.values() if r.operation_id == operation_id and r.origin.tenant == tenant)
-        return next(map(_copy, found), None)
+        return next((_copy(r) for r in self._of(tenant) if r.operation_id == operation_id), None)
 
     async def by_key(self, tenant: str, key: str) -> Record | None:
         await self._turn()
@@ -124,18 +122,18 @@ class MemoryOperationStore:
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
         await self._turn()
-        found = [record for record in reversed(self._records.values()) if _matches(record, query)]
+        found = [record for record in reversed(self._records.values()) if matches(record, query)]
         return _copies(found[: query.limit])
 
     async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
         await self._turn()
-        found = [row for row in reversed(self._rows.values()) if _row_matches(row, query)]
+        found = [row for row in reversed(self._rows.values()) if row_matches(row, query)]
         return tuple(found[: query.limit])
 
     async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
         await self._turn()
         asked = OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}))
-        done = [r for r in reversed(self._records.values()) if _matches(r, asked) and not r.tombstone]
+        done = [r for r in reversed(self._records.values()) if matches(r, asked) and not r.tombstone]
         latest = sorted(done, key=lambda it: it.settled_wall or 0.0, reverse=True)
         return _copies([it for it in latest if (it.settled_wall or 0.0) >= since_wall][:limit])
 
@@ -158,11 +156,9 @@ class MemoryOperationStore:
     async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         await self._write()
         care = self._care.get(key)
-        if (
-            care is None
-            or self._records[key].origin.tenant != tenant
-            or (care.until > self.now() and care.token != token)
-        ):
+        if care is None or self._records[key].origin.tenant != tenant:
+            return False
+        if care.until > self.now() and care.token != token:
             return False
         self._lease(key, token, lease_s)
         return True
@@ -238,6 +234,9 @@ class MemoryOperationStore:
         await self._turn()
         self._largest_wall = self.wall()
 
+    def _of(self, tenant: str) -> Iterable[Record]:
+        return (record for record in self._records.values() if record.origin.tenant == tenant)
+
     def _standing_on(self, hold: Hold) -> list[Record]:
         return [record for record in self._records.values() if hold in record.standing_holds()]
 
@@ -283,24 +282,3 @@ def _copy(record: Record) -> Record:
     """The arguments are the only part that somebody could still change."""
     arguments = copy.deepcopy(dict(record.bodies.arguments))
     return replace(record, bodies=replace(record.bodies, arguments=arguments))
-
-
-def _matches(record: Record, query: OperationFilter) -> bool:
-    return (
-        query.tenant in (None, record.origin.tenant)
-        and (query.states is None or record.state in query.states)
-        and query.run_id in (None, record.origin.run_id)
-        and query.subject in (None, record.origin.subject)
-        and query.tool in (None, record.origin.tool)
-    )
-
-
-def _row_matches(row: ExecutionRow, query: RowFilter) -> bool:
-    return (
-        query.tenant == row.tenant
-        and query.subject in (None, row.subject)
-        and query.run_id in (None, row.run_id)
-        and query.tool in (None, row.tool)
-        and query.code in (None, row.code)
-        and (query.since_wall is None or row.at_wall >= query.since_wall)
-    )

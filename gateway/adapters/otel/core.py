@@ -66,6 +66,7 @@ class Core:
         self.truncated = numbers(m.RESULT_TRUNCATED)
         self.cost = numbers(m.COST)
         self.shed = numbers(m.BULKHEAD_REJECTED)
+        self.rows = numbers(m.ROWS)
         self.failures = numbers(m.TELEMETRY_FAILURES)
         self.tool_duration = histogram(m.TOOL_DURATION)
         self.client_duration = histogram(m.HTTP_CLIENT)

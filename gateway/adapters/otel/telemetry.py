@@ -116,7 +116,7 @@ class OtelTelemetry:
 
     @guarded
     def rows_written(self, kind: RowKind, count: int = 1) -> None:
-        self._numbers(m.ROWS).add((kind.value,), count)
+        self._core.rows.add((kind,), count)
 
     @guarded
     def rows_failed(self, kind: RowKind, count: int = 1) -> None:

@@ -15,6 +15,7 @@ import apsw
 from gateway.adapters.sqlite.queries import holders_of, record_by_key
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, HeldBy, Stale
 from gateway.stages.execute.operation.record import Hold, Record, State
 
@@ -40,6 +41,7 @@ _ADD_ROW: Final = (
 )
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A change with everything encoded that could fail to encode, before it meets others in a batch.

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import apsw
 
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 
 # Bounds how long one batch keeps the loop: some 40 us of statements a job.
@@ -25,6 +26,7 @@ _RETRY_S: Final = 0.001
 Work = Callable[[apsw.Connection], Any]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class _Job:
     work: Work
@@ -32,6 +34,7 @@ class _Job:
     give_up_at: float
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class _Batch:
     jobs: list[_Job]

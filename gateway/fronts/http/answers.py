@@ -12,6 +12,7 @@ from starlette.types import Send
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail
+from gateway.contract.quick import quick
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
 
@@ -64,6 +65,7 @@ def encode(document: Any) -> bytes:
         return json.dumps(document, default=_plain, separators=(",", ":")).encode()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An envelope as it goes out: whole before its first byte is sent."""

@@ -19,9 +19,10 @@ _MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="i
 class Connections(ServerState):
     """What the connections of one server share. `none_left` is called when the last one is gone."""
 
-    def __init__(self, max_head_bytes: int, none_left: Callable[[], None]) -> None:
+    def __init__(self, max_head_bytes: int, head_timeout_s: float, none_left: Callable[[], None]) -> None:
         super().__init__()
         self.max_head_bytes = max_head_bytes
+        self.head_timeout_s = head_timeout_s
         self.none_left = none_left
 
 
@@ -40,6 +41,12 @@ class Connection(HttpToolsProtocol):
         self._shared = server_state
         self._in_head = True
         self._head_bytes = 0
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        # Without a first byte it is idle, as it is after an answer.
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -52,6 +59,8 @@ class Connection(HttpToolsProtocol):
                         f"Nothing was executed: the request's head is larger than {self._shared.max_head_bytes} bytes. Send less.",
                     )
                 )
+            elif self._head_timer is None:
+                self._await_head()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -59,6 +68,7 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        self._unset_head_timer()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -66,12 +76,32 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = 0
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._unset_head_timer()
         super().connection_lost(exc)
         if not self.connections:
             self._shared.none_left()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words are not ours
         self._refuse(_MALFORMED)
+
+    def _await_head(self) -> None:
+        self._head_timer = self.loop.call_later(self._shared.head_timeout_s, self._head_is_late)
+
+    def _unset_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _head_is_late(self) -> None:
+        self._head_timer = None
+        if self.transport.is_closing():
+            return
+        if self._calls_run():
+            # The client waits for the call in front of this request, and may well send the rest after its answer.
+            self._await_head()
+            return
+        reason = f"its head did not arrive within {self._shared.head_timeout_s:g} s"
+        self._refuse(Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason)))
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer and close; only close while a call may be running, whose client would take the answer for its own."""

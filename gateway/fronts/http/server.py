@@ -60,7 +60,9 @@ class Server(uvicorn.Server):
             )
         )
         self._changed = asyncio.Event()
-        self._connections = Connections(settings.header_bytes + _REQUEST_LINE_BYTES, none_left=self._changed.set)
+        self._connections = Connections(
+            settings.header_bytes + _REQUEST_LINE_BYTES, settings.body_timeout_s, none_left=self._changed.set
+        )
         self.server_state = self._connections
         self._core = core
         self._settings = settings

@@ -131,8 +131,13 @@ _CONFLICT: Final[Mapping[Standing, Advice | None]] = {
 }
 
 
+_AGAIN: Final = frozenset({NextAction.RETRY, NextAction.WAIT})
+
+
 def advise(code: ErrorCode, context: Context) -> Advice | None:
     """The advice that this tool needs in place of the table's; None when the table's stands."""
+    if context.next_action is not None:
+        return Advice(next_action=context.next_action, retryable=context.next_action in _AGAIN)
     if code is ErrorCode.BLOCKED_BY_UNKNOWN:
         can_verify = context.blocker is not None and context.blocker.verify is not None
         return _STAND if can_verify else Advice(next_action=NextAction.ESCALATE, retryable=False)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway.contract.codes import NextAction
+from gateway.contract.quick import quick
 from gateway.manifest.arguments import ArgumentFault
 from gateway.manifest.policies import Effect
 
@@ -37,6 +39,7 @@ class Blocker:
     verify: Suggestion | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What is known around one error. Everything is optional: a sentence says what it knows.
@@ -58,7 +61,7 @@ class Context:
         faults: of the arguments, all of the kind that is told.
         tools: tools the caller may use. None: not known.
         permission: what the tool requires.
-        rule: the sentence of the manifest's rule that refused, rendered.
+        rule: the sentence of the manifest's rule that refused, rendered; `next_action` what it advises, if it does.
         reason: why, in the gateway's own words, without a full stop.
         header: name of the request header at fault.
         operation_id: the operation that stands in the way or that is meant.
@@ -89,6 +92,7 @@ class Context:
     tools: tuple[str, ...] | None = None
     permission: str | None = None
     rule: str | None = None
+    next_action: NextAction | None = None
     reason: str | None = None
     header: str | None = None
     approval_id: str | None = None

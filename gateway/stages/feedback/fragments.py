@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from gateway.contract.codes import ErrorCode
+from gateway.contract.codes import ErrorCode, NextAction
 from gateway.stages.feedback.advice import Means, Standing, means, standing
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.faults import describe
@@ -238,6 +238,21 @@ def _approvers(context: Context) -> str:
     return f" by somebody with {context.approvers}" if context.approvers else ""
 
 
+# What a manifest's rule may advise, in words.
+_NEXT: Final[Mapping[NextAction, str]] = {
+    NextAction.FIX_ARGUMENTS: "Correct the arguments and call again.",
+    NextAction.RETRY: "Make the same call again.",
+    NextAction.WAIT: "Make the same call again later.",
+    NextAction.VERIFY: "Read the present state before going on.",
+    NextAction.ESCALATE: "Escalate instead of retrying.",
+    NextAction.STOP: "Stop; do not call again.",
+}
+
+
+def _advised(otherwise: str) -> Callable[[Context], str]:
+    return lambda context: otherwise if context.next_action is None else _NEXT.get(context.next_action, otherwise)
+
+
 FRAGMENTS: Final[Mapping[str, Callable[[Context], str]]] = MappingProxyType(
     {
         "tool": _tool,
@@ -275,6 +290,9 @@ FRAGMENTS: Final[Mapping[str, Callable[[Context], str]]] = MappingProxyType(
         "approvers": _approvers,
         "permission": lambda context: context.permission or "a permission",
         "rule": lambda context: f" {context.rule}" if context.rule else "",
+        "or_less": _advised("Ask for less, or escalate to someone with a higher limit."),
+        "or_another": _advised("Check the identifier, or escalate."),
+        "or_person": _advised("Escalate instead of retrying."),
         "header": lambda context: context.header or "a request header",
         "limit": lambda context: context.limit or "the limit",
         "of_limit": lambda context: f" ({context.limit})" if context.limit else "",

@@ -1,6 +1,5 @@
 """What one envelope, or one later settlement, leaves behind: an execution row."""
 
-import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,8 @@ from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow, RowKind
+from gateway.contract.keyed_hash import keyed_hash
+from gateway.contract.quick import quick
 from gateway.manifest.policies import Cost
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.monitor.attributes import UNKNOWN_TOOL
@@ -31,6 +32,7 @@ _SETTLED: Final[Mapping[State, CallOutcome]] = {
 """What the state says about the world. A record that is owned has nothing to report yet."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
     """Name and time of one row.
@@ -51,7 +53,7 @@ def argument_hash(canonical_arguments: bytes, key: bytes) -> str:
 
     Keyed with the deployment's own key, so that a reader of the rows cannot find short arguments by trying.
     """
-    return hmac.digest(key, canonical_arguments, "sha256").hex()
+    return keyed_hash(key, canonical_arguments).hex()
 
 
 def user_hash(caller: Caller, key: bytes) -> str:
@@ -61,7 +63,7 @@ def user_hash(caller: Caller, key: bytes) -> str:
 
 @lru_cache(maxsize=1024)
 def _user_hash(tenant: str, subject: str, key: bytes) -> str:
-    return hmac.digest(key, f"{tenant}\0{subject}".encode(), "sha256")[:16].hex()
+    return keyed_hash(key, f"{tenant}\0{subject}".encode())[:16].hex()
 
 
 def call_row(

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import RowKind
+from gateway.contract.quick import quick
 from gateway.manifest.policies import Cost, Effect
 from gateway.stages.execute.attempt.exchange import Exchange
 from gateway.stages.execute.attempt.outcome import Outcome
@@ -92,6 +93,7 @@ class UnknownOperations:
     oldest_age_s: float
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptFacts:
     """What is known before an attempt is made.

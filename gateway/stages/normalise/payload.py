@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.quick import quick
 from gateway.contract.strict_json import InvalidJson, JsonFault, loads
 from gateway.stages.execute.attempt.exchange import Answer
 
@@ -25,6 +26,7 @@ class Misread(StrEnum):
     NOT_DECLARED = "it is not what the tool declares"
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readable:
     """The validated raw value of `data`."""

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.contract.quick import quick
 from gateway.manifest.policies import ResultView
 from gateway.stages.normalise.text import clean
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """Viewed data, and what was left out of it (None: nothing)."""

@@ -95,9 +95,9 @@ def changed(base: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -
     value = copy.deepcopy(dict(base))
     for path, new in (changes or {}).items():
         *parents, last = path.split(".")
-        at = value
+        at: Any = value
         for part in parents:
-            at = at.setdefault(part, {})
+            at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
         if new is REMOVED:
             del at[last]
         else:

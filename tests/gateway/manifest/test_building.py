@@ -6,16 +6,17 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+from gateway.contract.codes import ErrorCode, NextAction
 from gateway.manifest import policies
 from gateway.manifest.building import Operator, build
 from gateway.manifest.model import ManifestSource
-from gateway.manifest.placeholders import CallValues
+from gateway.manifest.placeholders import CallValues, Reference
 from gateway.manifest.reading import read
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, changed, compiled
 
-VALUES = CallValues(args={"order": "A", "amount": 1}, key="k")
+VALUES = CallValues(args={"order": "A", "amount": 1}, key="k", run_id="run-1")
 
 
 def rendered(tool: Tool) -> RenderedRequest:
@@ -35,6 +36,12 @@ def matched(tool: Tool, item: dict[str, Any], **values: Any) -> Any:
     return tool.reconcile.lookup.match.evaluate({"item": item, "args": {}, "key": "k", "baseline": [], **values})
 
 
+RULED = changed(KEYED, {"rules": [{
+    "code": "over_limit",
+    "lookup": {"tool": "get_status", "arguments": {"order": "{args.order}"}},
+    "require": "lookup.data.status == 'a'",
+    "message": "No.",
+}]})  # fmt: skip
 Read = Callable[[Any], Any]
 LOOKUP = "reconcile.lookup"
 
@@ -50,6 +57,15 @@ FIELDS: dict[str, tuple[dict[str, Any], Any, Read, Any]] = {
                   lambda it: len(it.arguments.faults({"order": "x"})), 1),
     "result": (READ, {"type": "array"}, lambda it: it.result and it.result.fault({}), "data does not satisfy `type`"),
     "permission": (KEYED, "else:write", lambda it: it.permission, "else:write"),
+    "rules.code": (RULED, "own_name", lambda it: (it.rules[0].name, it.rules[0].code), ("own_name", ErrorCode.RULE_DENIED)),
+    "rules.guards": (RULED, "access", lambda it: it.rules[0].guards, policies.Guards.ACCESS),
+    "rules.lookup.tool": (RULED, "other_status", lambda it: it.rules[0].lookup.tool, "other_status"),
+    "rules.lookup.arguments": (RULED, {"order": "{run.id}"}, lambda it: it.rules[0].lookup.arguments.render(VALUES),
+                               {"order": "run-1"}),
+    "rules.require": (RULED, "lookup.data.status == 'b'", lambda it: it.rules[0].require.evaluate(
+        {"lookup": {"data": {"status": "b"}}}), True),
+    "rules.message": (RULED, "{args.order}!", lambda it: it.rules[0].message, (Reference("args", ("order",)), "!")),
+    "rules.next_action": (RULED, "stop", lambda it: it.rules[0].next_action, NextAction.STOP),
     "identity.operation": (KEYED, "earlier", lambda it: it.identity.operation, "earlier"),
     "identity.revision": (KEYED, 3, lambda it: it.identity.revision, 3),
     "identity.fields": (KEYED, ["order", "amount"], lambda it: it.identity.fields, ("order", "amount")),
@@ -142,6 +158,11 @@ def leaves(model: type[BaseModel], prefix: str = "") -> list[str]:
     return found
 
 
+def in_lists(path: str) -> str:
+    """The path of a field, with the first item of each list that it is in."""
+    return path.replace("rules.", "rules.0.")
+
+
 def test_the_table_has_every_field_of_the_format() -> None:
     """A new field without a row here is a field that nobody proved to do anything."""
     assert set(leaves(ManifestSource)) - {"manifest"} == set(FIELDS)
@@ -154,7 +175,7 @@ def test_a_field_shows_in_the_tool(path: str) -> None:
     section = path.partition(".")[0]
     beside = {section: BESIDE[section]} if section in BESIDE else {}
 
-    assert show(compiled(base, {**beside, path: value})) == expected
+    assert show(compiled(base, {**beside, in_lists(path): value}, changed(READ, {"name": "other_status"}))) == expected
 
 
 @pytest.mark.parametrize("path", [path for path in FIELDS if path != "identity.repeat"])

@@ -9,6 +9,8 @@ from gateway.manifest.complaint import Severity
 from gateway.manifest.reading import read
 from tests.gateway.manifest.sample import KEYED, READ, REMOVED, changed
 
+RULE = {"code": "own_name", "require": "args.order != 'x'", "message": "No."}
+
 
 def said(base: dict[str, Any], changes: dict[str, Any]) -> list[tuple[str, str]]:
     """Rule and message of every complaint."""
@@ -49,7 +51,16 @@ def test_a_sound_manifest_becomes_a_source() -> None:
         ({"backend.http.fresh_connection": "yes"}, "shape", "this must be true or false"),
         ({"name": "a b"}, "shape", "name: this must match"),
         ({"backend.http.statuses": {"99": "done"}}, "shape", "this must match"),
-        ({"rules": []}, "not-yet", "`rules`: rules come with a later version"),
+        ({"rules": [{"cod": "x", **RULE}]}, "unknown-key", "unknown key `cod`; did you mean `code`?"),
+        ({"rules": [{"code": "x", "require": "true"}]}, "shape", "`message` is required in `rules.0`"),
+        ({"rules": [{**RULE, "code": "Over Limit"}]}, "shape", "rules.0.code: this must match"),
+        ({"rules": [{**RULE, "guards": "all"}]}, "shape", "this must be `access` or `execution`"),
+        ({"rules": [{**RULE, "message": "a\nb"}]}, "shape", "rules.0.message: this must match"),
+        ({"rules": [{**RULE, "lookup": {"tol": "x", "tool": "x", "arguments": {}}}]}, "unknown-key", "mean `tool`?"),
+        ({"rules": [RULE] * 33}, "shape", "at most 32 items"),
+        ({"rules": [RULE, {**RULE, "otherwise": "approval"}]}, "not-yet", "`otherwise`: approvals come with a later"),
+        ({"rules": [{**RULE, "next_action": "request_approval"}]}, "not-yet", "write `escalate`"),
+        ({"rules": [{**RULE, "next_action": "use_existing_result"}]}, "shape", "this must be `fix_arguments`,"),
         ({"approval": {"when": "true"}}, "not-yet", "approvals come with a later version"),
         ({"identity": {"fields": ["order"], "repeat": "approval"}}, "not-yet", "write `repeat: deny`"),
         ({"identity": {"fields": ["order"], "repeat": "maybe"}}, "shape", "this must be `deny`"),
@@ -69,7 +80,7 @@ def test_a_wrong_shape_is_one_complaint_that_says_how_to_mend_it(
 
 def test_every_mistake_of_a_file_is_told_at_once() -> None:
     """An author mends a file in one go."""
-    rules = [rule for rule, _ in said(READ, {"rules": [], "owner": REMOVED, "title": 5, "x": 1})]
+    rules = [rule for rule, _ in said(READ, {"approval": {}, "owner": REMOVED, "title": 5, "x": 1})]
 
     assert sorted(rules) == ["not-yet", "shape", "shape", "unknown-key"]
 
@@ -81,6 +92,7 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
         ("manifest: 1\neffect: reed\n", 2, 9, "shape"),
         ("manifest: 1\nbackend:\n  http: {}\n", 3, 3, "shape"),
         ("manifest: 1\nidentity: {repeat: approval, fields: all}\n", 2, 12, "not-yet"),
+        ("manifest: 1\nrules:\n  - code: a\n  - code: b\n    otherwise: approval\n", 5, 5, "not-yet"),
         ("manifest: 1\nmanifest: 1\n", 2, 1, "yaml"),
         ("[]", 1, 1, "shape"),
     ],

@@ -176,7 +176,7 @@ class Rig:
     async def waiting(self, pipeline: Pipeline) -> None:
         """Wait until a call of this gateway waits for another's operation."""
         async with asyncio.timeout(PATIENCE_S):
-            while not pipeline._writes._room._queues:
+            while not pipeline._writes._room._queues:  # noqa: ASYNC110 - a seat taken is no event of the product
                 await asyncio.sleep(0.002)
 
     async def until(self, *states: State, order: str = "A") -> Record:

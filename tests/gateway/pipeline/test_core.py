@@ -6,6 +6,7 @@ import pytest
 
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.otel.settings import TelemetrySettings
+from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
@@ -56,13 +57,17 @@ async def test_stopping_waits_for_listeners(rig: MakeRig) -> None:
     gateway = await rig(plain())
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
-    await gateway.call()
-    stopping = asyncio.create_task(gateway.pipeline.drain(5))
+    early = await gateway.call()
+    stopping = asyncio.create_task(gateway.pipeline.stop())
     await asyncio.sleep(0.05)
     assert not stopping.done()
     hold.set()
     await stopping
-    assert (await gateway.record()).state is State.DONE
+    reopened = SqliteOperationStore.open(gateway.manifests.parent / "records.db", host=gateway.clock.host())
+    record = await reopened.by_operation_id("acme", early.meta.operation_id or "")
+    await reopened.close()
+    assert record is not None
+    assert record.state is State.DONE
 
 
 async def test_stopping_is_bounded_by_the_listeners_own_end(rig: MakeRig) -> None:

@@ -125,6 +125,23 @@ async def test_one_probe_closes_it(rig: MakeRig) -> None:
     assert len(gateway.provider.sent) == 3
 
 
+async def test_a_probe_that_found_no_slot_is_given_back(rig: MakeRig) -> None:
+    """It never left: the next caller probes at once, and does not wait for the end of a probe that was none."""
+    shared = {"breaker": {"consecutive": 1, "open": "50ms", "scope": "one"}, "retry.max_attempts": 1}
+    crowded = {"limits.concurrency": 1, "timeouts.pool": "50ms", "timeouts.read": "2s"}
+    gateway = await rig(keyed(shared), keyed({"name": "crowded", **shared, **crowded}))
+    hold = asyncio.Event()
+    gateway.provider.writes += [late(hold), answer(500)]
+    first = gateway.soon("A", tool="crowded")
+    await gateway.provider.until_sent(1)
+    await gateway.call("BROKEN")
+    await asyncio.sleep(0.06)
+    assert code_of(await gateway.call("B", tool="crowded")) == ErrorCode.GATEWAY_SATURATED
+    assert (await gateway.call("C")).ok
+    hold.set()
+    assert (await first).ok
+
+
 async def test_a_throttled_service_is_left_alone(rig: MakeRig) -> None:
     """Retry-After of one call holds back the next ones too, and says how long; nothing is sent for them."""
     gateway = await rig(plain())

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Self, assert_never
 
 from gateway.contract.codes import ErrorCode
+from gateway.contract.quick import quick
 from gateway.manifest.policies import DownstreamKey, Effect, StatusMeaning
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.attempt import faults
@@ -17,6 +18,7 @@ from gateway.stages.execute.attempt.statuses import StatusRow, status_row
 OUR_OWN_DOING: Final = frozenset({404, 409, 410, 412})
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTerms:
     """What a manifest says about its downstream's answers.

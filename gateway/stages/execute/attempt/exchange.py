@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
+from gateway.contract.quick import quick
+
 
 class Phase(IntEnum):
     """How far one attempt came. Bytes may have left from SENT on; before it, nothing has."""
@@ -60,6 +62,7 @@ class Fault(StrEnum):
     """Something of our own raised; `cause` has it. The phase decides what it means."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireRequest:
     """A rendered request: exactly the bytes that a replay must send again.
@@ -80,6 +83,7 @@ class WireRequest:
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A status line and headers that were received whole, and as much of the body as came."""
@@ -92,6 +96,7 @@ class Answer:
     """The body ended with the connection, so its end proves nothing about its completeness."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """How one attempt ended. `answer` is there from Phase.HEADERS on, also when the body was lost."""
@@ -110,6 +115,7 @@ class Exchange:
     """What was raised, when the fault came as an exception: with GATE_REFUSED, the gate's own."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The bounds of one exchange: seconds for the waits, bytes for the bodies."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gateway.contract.quick import quick
 from gateway.stages.execute.attempt.exchange import Answer
 
 
@@ -28,6 +29,7 @@ class Refused:
     """The downstream said, by its declared marker, that this answer is a stored one: it settles the operation."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """Proved: carried out. The result may still be lost or unreadable; then `code` says so."""

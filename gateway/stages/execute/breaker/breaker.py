@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, Final, assert_never
 
 from gateway.contract.codes import BreakerCount
+from gateway.contract.quick import quick
 from gateway.manifest.policies import BreakerPolicy
 from gateway.stages.execute.breaker.open_time import open_for_s
 from gateway.stages.execute.breaker.window import Window, record, totals, trips
@@ -118,6 +119,7 @@ class Breaker:
     mark: str = ""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permitted:
     breaker: Breaker

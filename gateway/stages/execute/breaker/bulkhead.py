@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from gateway.contract.quick import quick
+
 WAITERS_PER_SLOT: Final = 10
 """More callers than this wait in vain: they are refused at once."""
 LOOKUP_SLOTS: Final = 4
@@ -22,6 +24,7 @@ class Entry(StrEnum):
     """Too many writes wait for their outcome: no new one may add to them."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Berth:
     """What a caller asks for.
@@ -37,6 +40,7 @@ class Berth:
     listening: int | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulkhead:
     running: int = 0
@@ -45,6 +49,7 @@ class Bulkhead:
     """First come, first served."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freed:
     """The bulkhead after somebody left, and the waiters whose wait is over."""

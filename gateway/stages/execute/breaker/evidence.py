@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.contract.codes import BreakerCount
+from gateway.contract.quick import quick
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome
 
 THROTTLE_STATUSES: Final = frozenset({429, 503})
@@ -11,6 +12,7 @@ THROTTLE_MAX_S: Final = 300.0
 """A dependency that asks for more is asked again after this."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     count: BreakerCount

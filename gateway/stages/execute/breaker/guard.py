@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from gateway.contract.codes import BreakerCount
+from gateway.contract.quick import quick
 from gateway.manifest.policies import BreakerPolicy
 from gateway.stages.execute.breaker.breaker import (
     Breaker,
@@ -29,6 +30,7 @@ Changed = Callable[[str, Breaker, Breaker], None]
 """Told scope, old and new breaker, whenever this process learns of another state."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permit:
     """The right to make one attempt. It is settled once, whatever became of the attempt."""

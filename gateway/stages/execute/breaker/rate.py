@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from gateway.contract.quick import quick
 from gateway.manifest.policies import Rate
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
     tokens: float

@@ -6,11 +6,13 @@ Kept by each process for itself. Only what follows from it, an open breaker, is 
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.contract.quick import quick
 from gateway.manifest.policies import BreakerPolicy
 
 BUCKETS: Final = 10
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Bucket:
     began: float
@@ -18,6 +20,7 @@ class Bucket:
     failures: int
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     buckets: tuple[Bucket, ...] = ()

@@ -8,12 +8,14 @@ from gateway.contract import keys
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.canonical import canonical
 from gateway.contract.codes import ErrorCode
+from gateway.contract.quick import quick
 from gateway.manifest.policies import Effect, Scope
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.operation.meeting import Newcomer
 from gateway.stages.execute.operation.record import Hold, Origin, Record
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intention:
     """One call's operation, before anything is known of its record."""

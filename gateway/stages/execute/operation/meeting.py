@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.record import OPEN, Hold, Record, State
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Newcomer:
     """What a call brings to the meeting.
@@ -23,6 +25,7 @@ class Newcomer:
     may_have_been_sent: bool = False
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Begin:
     """Nothing stands in the way: claim this occurrence."""
@@ -51,6 +54,7 @@ class SeeDead:
     record: Record
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Answered:
     """It was done, or refused a moment ago: the stored answer."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.contract.execution import ExecutionRow
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.record import Hold, Record, State
 
 
@@ -12,6 +13,7 @@ class StoreUnavailableError(Exception):
     """The store cannot be reached or did not answer in time. Nothing may be sent on the strength of it."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """What stands in the store about one intention, read at one moment.
@@ -27,6 +29,7 @@ class Snapshot:
     holders: tuple[tuple[Hold, Record], ...]
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One transition with everything that belongs to it: applied whole, durably, or not at all.

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from gateway.contract.call import Caller
+from gateway.contract.quick import quick
 
 
 class State(StrEnum):
@@ -50,6 +51,7 @@ class Knowledge(StrEnum):
     """Covered by a negative look-up that counted, or by a person's word."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One send of the operation, from its SENT mark on."""
@@ -76,6 +78,7 @@ class Hold:
     value: str
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """Who asked, by which tool and manifest: of the call that claimed the record last, whose request is stored."""
@@ -101,6 +104,7 @@ class Origin:
         return Caller(subject="system", tenant=self.tenant)
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bodies:
     """What is sealed at rest and dropped when retention ends."""
@@ -115,6 +119,7 @@ class Bodies:
     """The stored answer (`normalise.stored.store_answer`), unchanged for ever; there once it is settled."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One occurrence of one operation.

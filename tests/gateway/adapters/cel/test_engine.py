@@ -14,8 +14,11 @@ NAMES = {
     "item": Name(),
     "key": Name(type=NameType.STRING),
     "baseline": Name(type=NameType.LIST),
+    "caller.facts": Name(type=NameType.MAP),
+    "caller.more": Name(type=NameType.MAP, optional=True),
 }
 VALUES: dict[str, Any] = {"args": {"n": 5, "f": 1.5}, "item": {"id": "a"}, "key": "k", "baseline": ["a"]}
+VALUES["caller"] = {"facts": {"n": 5}}
 
 
 def compiled(source: str, *, boolean: bool = True) -> Expression:
@@ -39,6 +42,8 @@ def refused(source: str, *, boolean: bool = True) -> tuple[CompileError, ...]:
         ("args.f < 2", True),
         ("item.id in baseline", True),
         ("args.s == null", True),
+        ("args.n <= caller.facts.n && 'n' in caller.facts", True),
+        ("caller.more == null", True),
         ("args.s == 'x'", False),
         ("key == 'k' || item.nope == 1", True),
         ("!(item.id in baseline) && item.nope == 1", False),
@@ -69,6 +74,7 @@ def test_values_are_plain(source: str, value: object) -> None:
         ("args.m == 5", "undeclared reference to 'args.m'", 1, 5),
         ("key == 'k' &&\n  nope", "undeclared reference to 'nope'", 2, 3),
         ("args.n == 'x'", "no matching overload", 1, 8),
+        ("caller.facts == 5", "no matching overload", 1, 14),
         ("key ==", "Syntax error", 1, 7),
         ("key", "must be true or false", 1, 1),
         ("key == 'k' && has(args.s)", "write `args.x != null`", 1, 15),

@@ -60,6 +60,33 @@ async def test_a_head_that_does_not_end_is_cut_off() -> None:
     assert (status, body["error"]["code"]) == (400, "invalid_header")
 
 
+@pytest.mark.parametrize("begun", [b"G", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost: g\r\n"])
+@pytest.mark.parametrize("before", [0, 1])
+async def test_a_head_that_is_not_there_in_time_is_refused(begun: bytes, before: int) -> None:
+    """`body_timeout_s` bounds the head of the first request and of later ones: who stalls is answered and cut off."""
+    async with serving(body_timeout_s=0.05) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        for _ in range(before):
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: g\r\n\r\n")
+            assert (await read_answer(reader))[0] == 200
+        writer.write(begun)
+        status, headers, body = await asyncio.wait_for(read_answer(reader), 10)
+        rest = await reader.read()
+        writer.close()
+
+    assert (status, headers["connection"], rest) == (400, "close", b"")
+    assert body["error"]["code"] == "invalid_request"
+    assert "its head did not arrive within 0.05 s" in body["error"]["message"]
+
+
+async def test_a_connection_without_a_request_is_idle(served: Served) -> None:
+    """Who connects and says nothing is hung up on after the time for which an idle connection is kept."""
+    served.server.config.timeout_keep_alive = 0.05  # type: ignore[assignment]  # whole seconds are too long for a test
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    assert await asyncio.wait_for(reader.read(), 10) == b""
+    writer.close()
+
+
 async def test_every_request_of_a_connection_has_its_own_bound() -> None:
     """What earlier requests of a connection needed is not counted against later ones."""
     async with serving(header_bytes=1024) as served:

@@ -118,3 +118,11 @@ def test_every_state_has_a_standing(state: State) -> None:
     owned = {State.CLAIMED: Standing.OWNED, State.SENT: Standing.OWNED}
 
     assert standing(state) is {**settled, **owned}.get(state, Standing.DOUBTFUL)
+
+
+@pytest.mark.parametrize("action", [action for action in NextAction if action is not NextAction.REQUEST_APPROVAL])
+def test_a_rule_may_advise_otherwise(action: NextAction) -> None:
+    """The manifest's word stands, and only what is to be tried again is retryable."""
+    advice = advise(ErrorCode.NOT_OWNER, replace(REFUND, next_action=action))
+
+    assert advice == Advice(next_action=action, retryable=action in {NextAction.RETRY, NextAction.WAIT})

@@ -188,6 +188,7 @@ FACTS_THAT_SHOW: dict[str, tuple[ErrorCode, Any]] = {
     "tools": (ErrorCode.UNKNOWN_TOOL, ("issue_refund",)),
     "permission": (ErrorCode.FORBIDDEN, "refunds:write"),
     "rule": (ErrorCode.OVER_LIMIT, "Too much."),
+    "next_action": (ErrorCode.RULE_DENIED, NextAction.STOP),
     "reason": (ErrorCode.INVALID_JSON, "it is empty"),
     "header": (ErrorCode.INVALID_HEADER, "X-Request-Timeout-Ms"),
     "approval_id": (ErrorCode.APPROVAL_EXPIRED, "ap-1"),
