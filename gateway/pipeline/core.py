@@ -102,7 +102,7 @@ class Pipeline:
                     envelope = await self._read(telling, trace, tool, deadline)
                 else:
                     # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
-                    envelope = await asyncio.shield(self._spawn(self._write(telling, trace, tool, deadline)))
+                    return await asyncio.shield(self._spawn(self._written(telling, trace, tool, deadline)))
         telling.end(envelope, trace)
         return envelope
 
@@ -123,6 +123,11 @@ class Pipeline:
         except RenderError as error:
             return telling.unsendable(error)
         return told(telling, await run_read(self._parts, tool, rendered, trace, deadline=deadline))
+
+    async def _written(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
+        envelope = await self._write(telling, trace, tool, deadline)
+        telling.end(envelope, trace)
+        return envelope
 
     async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)

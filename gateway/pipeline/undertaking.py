@@ -101,6 +101,7 @@ class Undertaking:
                 return seen
             if seen is None:
                 # Without it, what was there before could later be taken for ours.
+                effort.tries += 1
                 return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
             effort.baseline = seen
         return await effort.start(plan, self._trace)

@@ -1,13 +1,13 @@
 """Request bodies: read up to a limit and a time, then parsed strictly."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.types import Receive
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.strict_json import InvalidJson, JsonFault, loads
+from gateway.fronts.http.alarms import Alarms
 from gateway.fronts.http.answers import Refusal
 from gateway.stages.feedback.context import Context
 
@@ -18,12 +18,13 @@ class ClientGoneError(Exception):
     """Nobody is there to be answered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits:
     """`max_bytes` for any request, whatever the tool; `timeout_s` until the last byte has come."""
 
-    max_bytes: int
-    timeout_s: float
+    def __init__(self, *, max_bytes: int, timeout_s: float) -> None:
+        self.max_bytes = max_bytes
+        self.timeout_s = timeout_s
+        self.alarms = Alarms(timeout_s)
 
 
 async def read_body(head: dict[bytes, bytes], receive: Receive, limits: BodyLimits) -> bytes:
@@ -39,21 +40,28 @@ async def read_body(head: dict[bytes, bytes], receive: Receive, limits: BodyLimi
     chunks: list[bytes] = []
     size = 0
     more = True
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - a coroutine always runs in a task
+    cancelled_before = task.cancelling()
+    alarm = limits.alarms.set(task.cancel)
     try:
-        async with asyncio.timeout(limits.timeout_s):
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientGoneError
-                chunks.append(message.get("body", b""))
-                size += len(chunks[-1])
-                if size > limits.max_bytes:
-                    raise _too_large(limits)
-                more = message.get("more_body", False)
-    except TimeoutError:
-        raise Refusal(
-            ErrorCode.INVALID_REQUEST, context=Context(reason=f"the body did not arrive within {limits.timeout_s:g} s")
-        ) from None
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGoneError
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            if size > limits.max_bytes:
+                raise _too_large(limits)
+            more = message.get("more_body", False)
+    except asyncio.CancelledError:
+        # As `asyncio.timeout` does it: our own cancellation becomes an answer, anybody else's goes on.
+        if not alarm.rung or task.uncancel() > cancelled_before:
+            raise
+        reason = f"the body did not arrive within {limits.timeout_s:g} s"
+        raise Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason)) from None
+    finally:
+        alarm.cancel()
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 

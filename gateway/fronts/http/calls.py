@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, fail
+from gateway.fronts.http.alarms import Alarms
 from gateway.fronts.http.answers import Answer, Refusal, answer_of, send_answer
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_object, read_body
 from gateway.fronts.http.gate import authenticate
@@ -39,6 +40,7 @@ class CallEndpoint:
         self._authenticator = authenticator
         self._limits = limits
         self._failed = failed
+        self._watches = Alarms(_WATCH_AFTER_S)
 
     async def answer(self, exchange: Exchange, tool: str, receive: Receive, send: Send) -> None:
         """Answer one request; no answer when the client is gone."""
@@ -66,7 +68,7 @@ class CallEndpoint:
     async def _ask(self, call: ToolCall, caller: Caller, receive: Receive) -> Envelope:
         """Ask the core, and tell it by cancellation when the client goes away first."""
         watch = _Watch(receive)
-        timer = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, watch.begin)
+        alarm = self._watches.set(watch.begin)
         try:
             return await self._act(call, caller)
         except asyncio.CancelledError:
@@ -74,7 +76,7 @@ class CallEndpoint:
                 raise ClientGoneError from None
             raise
         finally:
-            timer.cancel()
+            alarm.cancel()
             watch.end()
 
     async def _own(self, envelope: Envelope, caller: Caller | None) -> Answer:

@@ -237,7 +237,7 @@ async def test_an_unexpected_fault_before_the_send_is_not_executed(rig: MakeRig)
 
 async def test_a_call_that_is_overtaken_tells_what_the_other_learned(rig: MakeRig) -> None:
     """While the caller is held, a look-up elsewhere settles the record: the caller gets that answer."""
-    gateway = await rig(keyed({"reconcile": {**KEYED["reconcile"], "inline": "0ms"}, "timeouts.read": "400ms"}))
+    gateway = await rig(keyed({"reconcile": {**KEYED["reconcile"], "inline": "0ms"}, "timeouts.read": "1500ms"}))
     gateway.provider.writes += [acts_then(silence)]
     first = gateway.soon()
     await gateway.provider.until_sent(1)
