@@ -52,9 +52,10 @@ class Server:
         self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """End it, whatever it is doing, and let go of it."""
+        """End it, whatever it is doing, and leave nothing of it on the disk."""
         self.kill()
         self.client.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 KINDS: Final = ("valkey", "redis7")
