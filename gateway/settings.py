@@ -175,7 +175,7 @@ class Settings(BaseModel):
     )
     rows: Literal["grouped", "sync"] = Field(
         default="grouped",
-        description="When the execution row of a read is durable: within 50 ms together with others, or before the answer. Rows of writes are always durable first.",
+        description="When the execution row of a read is durable: within 50 ms together with others, or before the answer. Rows of writes that came to their record are always durable first.",
     )
     accept_host: bool = Field(
         default=False, description="Take over a store file that another machine used, once it does not any more."
