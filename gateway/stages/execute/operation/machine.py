@@ -182,7 +182,6 @@ def learn(
     """Fold what one attempt's end proves into the record, whoever owns it by now.
 
     Args:
-        number: the attempt's.
         settlement: used when the record becomes settled by it.
         authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
     """
@@ -209,10 +208,9 @@ def find(record: Record, matches: int, settlement: Settlement, *, now: float, at
 
 
 def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> Record:
-    """Fold a negative that counts (see `lookups.counts`) into the record.
+    """Fold a negative that counts (see `lookups.counts`) into the record, which was at `version` as the look-up began.
 
-    `version` is the record's as the look-up started: a verdict on an older one is dropped, or a stale "nothing"
-    would free a record whose next attempt is under way.
+    A verdict on an older one is dropped: a stale "nothing" would free a record whose next attempt is under way.
     """
     if record.state is not State.UNKNOWN or record.version != version:
         return record
