@@ -60,7 +60,6 @@ class Claim:
     holds: tuple[Hold, ...]
 
 
-@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
     """Who acts: the token minted for this claim and the fence it was given."""
