@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from gateway.at_rest.sealing import Sealer
+from gateway.adapters.sqlite.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.keyed_hash import keyed_hash
 from gateway.stages.execute.operation.record import (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.at_rest import codec
-from gateway.at_rest.sealing import Sealer
+from gateway.adapters.sqlite import codec
+from gateway.adapters.sqlite.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.stages.execute.operation.record import Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 

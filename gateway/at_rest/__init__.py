@@ -1,1 +1,0 @@
-"""Records as stores keep them where others could read: encoded, and sealed when a key is given."""
