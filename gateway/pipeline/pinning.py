@@ -18,6 +18,9 @@ class Pins:
         self._parts = parts
         self._pinned: dict[str, PinnedManifest] = {}
         self._compiled: dict[str, Tool | None] = {}
+        # By the tool's digest, until another manifest is pinned: a write asks for both.
+        self._kin: dict[str, tuple[PinnedManifest, ...]] = {}
+        self._former: dict[str, tuple[Tool, ...]] = {}
 
     async def start(self) -> None:
         """Learn what earlier processes pinned, and pin the tools in use.
@@ -49,7 +52,7 @@ class Pins:
             canonical=tool.canonical,
         )
         await self._parts.store.pin((manifest,))
-        self._pinned[tool.digest] = manifest
+        self._remember(manifest)
         self._compiled[tool.digest] = tool
 
     async def refresh(self) -> None:
@@ -60,21 +63,25 @@ class Pins:
     async def successor(self, tool: Tool) -> int | None:
         """The highest revision under which another process already records the tool's operation in another way."""
         await self.refresh()
-        newer = (it for it in self._pinned.values() if _is_kin(it, tool) and it.revision > tool.identity.revision)
+        newer = (it for it in self._kin_of(tool) if it.revision > tool.identity.revision)
         # What this version cannot load may identify in any way.
         found = (it.revision for it in newer if _differs(self._compile(it), tool))
         return max(found, default=None)
 
     def former(self, tool: Tool) -> tuple[Tool, ...]:
         """Earlier forms of a tool, or of its operation, that identify it in another way: their records are its own, too."""
+        known = self._former.get(tool.digest)
+        if known is not None:
+            return known
         found: dict[str, Tool] = {}
-        for manifest in self._pinned.values():
-            if not _is_kin(manifest, tool) or manifest.revision >= tool.identity.revision:
+        for manifest in self._kin_of(tool):
+            if manifest.revision >= tool.identity.revision:
                 continue
             earlier = self._compile(manifest)
             if earlier is not None and earlier.identity_digest != tool.identity_digest:
                 found[earlier.identity_digest] = earlier
-        return tuple(found.values())
+        self._former[tool.digest] = tuple(found.values())
+        return self._former[tool.digest]
 
     async def tool_of(self, record: Record) -> Tool | None:
         """The tool that a record was made with; the present one of its name when that cannot be loaded any more."""
@@ -90,7 +97,19 @@ class Pins:
 
     async def _learn(self) -> None:
         for manifest in await self._parts.store.pinned():
-            self._pinned.setdefault(manifest.digest, manifest)
+            self._remember(manifest)
+
+    def _remember(self, manifest: PinnedManifest) -> None:
+        if manifest.digest not in self._pinned:
+            self._pinned[manifest.digest] = manifest
+            self._kin.clear()
+            self._former.clear()
+
+    def _kin_of(self, tool: Tool) -> tuple[PinnedManifest, ...]:
+        kin = self._kin.get(tool.digest)
+        if kin is None:
+            kin = self._kin[tool.digest] = tuple(it for it in self._pinned.values() if _is_kin(it, tool))
+        return kin
 
     def _compile(self, manifest: PinnedManifest) -> Tool | None:
         if manifest.digest not in self._compiled:
@@ -100,8 +119,8 @@ class Pins:
     def _check(self, tool: Tool) -> None:
         if tool.effect is Effect.READ:
             return  # it keeps no record, and cannot raise a revision
-        for manifest in self._pinned.values():
-            if not _is_kin(manifest, tool) or manifest.digest == tool.digest:
+        for manifest in self._kin_of(tool):
+            if manifest.digest == tool.digest:
                 continue
             earlier = self._compile(manifest)
             if earlier is None or earlier.identity_digest == tool.identity_digest:
@@ -114,7 +133,7 @@ class Pins:
                 )
 
     def _latest(self, tool: Tool) -> int:
-        return max((it.revision for it in self._pinned.values() if _is_kin(it, tool)), default=0)
+        return max((it.revision for it in self._kin_of(tool)), default=0)
 
 
 def _differs(other: Tool | None, tool: Tool) -> bool:
