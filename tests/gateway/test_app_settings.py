@@ -1,0 +1,92 @@
+"""Settings that the composition only hands on: each reaches the part that it is for."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.adapters.files.keys import create_key
+from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySettings
+from gateway.adapters.sqlite.host import this_host
+from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.app import open_store
+from gateway.contract.execution import ExecutionRow, RowKind
+from gateway.settings import SettingsError
+from gateway.stages.execute.operation.ports import RowFilter
+from tests.gateway.test_app import Site, _switch_interval, closed, site
+
+__all__ = ["_switch_interval", "site"]
+
+NOBODY_LISTENS = "http://127.0.0.1:9"
+
+
+async def test_every_setting_of_telemetry_reaches_it(site: Site) -> None:
+    """None of them is dropped on the way."""
+    gateway = site.assemble(
+        otlp_endpoint=NOBODY_LISTENS,
+        attempt_spans=False,
+        server_spans=True,
+        inbound_trace="link",
+        sample_ratio=0.5,
+        log_calls="none",
+        metric_interval_s=7.0,
+        capture=True,
+    )
+    chosen = gateway.telemetry._core.settings
+    await closed(gateway)
+
+    assert chosen == TelemetrySettings(
+        otlp_endpoint=NOBODY_LISTENS,
+        attempt_spans=False,
+        server_spans=True,
+        inbound_trace=InboundTrace.LINK,
+        sample_ratio=0.5,
+        log_calls=LogCalls.NONE,
+        metric_interval_s=7.0,
+        capture=True,
+    )
+
+
+async def test_callers_are_those_of_the_key_file(site: Site) -> None:
+    """`keys` names the file that lets callers in."""
+    named = site.folder / "others.json"
+    key, _ = create_key(named, subject="lead", tenant="acme", permissions=(), attributes={})
+    gateway = site.assemble(keys=named)
+    caller = gateway.authenticator.authenticate(key)
+    await closed(gateway)
+
+    assert caller is not None
+    assert caller.subject == "lead"
+
+
+async def test_rows_go_when_their_retention_ends(site: Site) -> None:
+    """`rows_retention_s`; without it an old row stays."""
+    old = ExecutionRow(
+        row_id="1", kind=RowKind.CALL, at_wall=time.time() - 120, tenant="acme", subject="agent", tool="act"
+    )
+    store = open_store(site.settings())
+    await store.append_rows((old,), strict=True)
+    await store.forget(retention_s=1e9)
+    kept = await store.list_rows(RowFilter(tenant="acme"))
+    await store.close()
+    store = open_store(site.settings(rows_retention_s=60.0))
+    await store.forget(retention_s=1e9)
+    left = await store.list_rows(RowFilter(tenant="acme"))
+    await store.close()
+
+    assert (len(kept), len(left)) == (1, 0)
+
+
+async def test_a_file_of_another_machine_is_taken_over_only_on_purpose(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`accept_host`; without it one sentence says why not."""
+    here = replace(this_host(), host_id="here")
+    elsewhere = replace(here, host_id="elsewhere", boot_id="another")
+    monkeypatch.setattr("gateway.adapters.sqlite.store.this_host", lambda: here)
+    await SqliteOperationStore.open(tmp_path / "records.db", host=elsewhere).close()
+
+    with pytest.raises(SettingsError, match=r"another (machine|host)"):
+        open_store(site.settings())
+    await open_store(site.settings(accept_host=True)).close()
