@@ -17,10 +17,17 @@ from gateway.adapters.memory.limits import MemoryBulkheads, MemoryRateLimits, Me
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry, open_telemetry
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.adapters.redis.address import parse_address
+from gateway.adapters.redis.breakers import RedisBreakers
+from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.limits import RedisRateLimits
+from gateway.adapters.redis.pool import Login
+from gateway.adapters.redis.routes import route_to
+from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.chance import SystemChance
 from gateway.adapters.system.clock import SystemClock
+from gateway.at_rest.sealing import Sealer
 from gateway.fronts.http.ports import Authenticator
 from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline
@@ -28,10 +35,11 @@ from gateway.pipeline.parts import Bounds, Parts
 from gateway.settings import Settings, SettingsError
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
+from gateway.stages.execute.breaker.ports import BreakerStore, RateLimits
 from gateway.stages.execute.operation.ports import OperationStore, StoreUnavailableError
 
 _log = logging.getLogger("oncegate")
-_SQLITE, _MEMORY = "sqlite:///", "memory://"
+_SQLITE, _MEMORY, _REDIS = "sqlite:///", "memory://", "redis"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +85,12 @@ def wire(
     """The parts of a pipeline around the given edges."""
     clock = SystemClock()
     chance = SystemChance(clock)
+    breakers: BreakerStore = MemoryBreakers(clock)
+    rates: RateLimits = MemoryRateLimits(clock)
+    if isinstance(store, RedisOperationStore):
+        breakers, rates = RedisBreakers(store.client, clock), RedisRateLimits(store.client, clock)
     guard = Guard(
-        MemoryBreakers(clock),
+        breakers,
         draw=chance.draw,
         token=chance.token,
         changed=lambda scope, before, after: telemetry.breaker_changed(scope, before.state, after.state),
@@ -92,7 +104,7 @@ def wire(
         chance=chance,
         guard=guard,
         bulkheads=MemoryBulkheads(clock),
-        rates=MemoryRateLimits(clock),
+        rates=rates,
         budgets=MemoryRetryBudgets(),
         telemetry=telemetry,
         bounds=Bounds(
@@ -117,14 +129,35 @@ def open_store(settings: Settings) -> OperationStore:
         return MemoryOperationStore(SystemClock())
     try:
         seal = settings.seal_key
+        sealer = None if seal is None else Sealer.parse(seal.get_secret_value())
+        if settings.store.startswith(_REDIS):
+            return _open_redis(settings, sealer)
         return SqliteOperationStore.open(
             Path(settings.store.removeprefix(_SQLITE)),
-            sealer=None if seal is None else Sealer.parse(seal.get_secret_value()),
+            sealer=sealer,
             rows_retention_s=settings.rows_retention_s,
             accept_host=settings.accept_host,
         )
     except (StoreUnavailableError, ValueError) as wrong:
         raise SettingsError(f"{settings.store}: {wrong}") from wrong
+
+
+def _open_redis(settings: Settings, sealer: Sealer | None) -> RedisOperationStore:
+    """A store that connects when it is first asked."""
+    address, clock = parse_address(settings.store), SystemClock()
+    login = Login(
+        username=address.username,
+        password=None if settings.redis_password is None else settings.redis_password.get_secret_value(),
+        database=address.database,
+        tls=address.tls,
+    )
+    return RedisOperationStore(
+        Client(route_to(address, login), clock),
+        clock,
+        sealer=sealer,
+        rows_retention_s=settings.rows_retention_s,
+        replicas=settings.store_wait,
+    )
 
 
 def log_fault(where: str, error: BaseException) -> None:

@@ -25,12 +25,19 @@ CODES = {
 class OnceGate:
     """One or several gateway processes on one store.
 
-    `command` is what `serve` is given to, `host` where it listens, `manifests` what it serves.
+    `command` is what `serve` is given to, `host` where it listens, `manifests` what it serves, `store` where its
+    records are, if not in a file of its folder.
     """
 
     def __init__(
-        self, *, command: Sequence[str] = COMMAND, host: str = "127.0.0.1", manifests: Path = MANIFESTS
+        self,
+        *,
+        command: Sequence[str] = COMMAND,
+        host: str = "127.0.0.1",
+        manifests: Path = MANIFESTS,
+        store: str | None = None,
     ) -> None:
+        self._store = store
         self._manifests = manifests
         self._command = command
         self._host = host
@@ -58,6 +65,7 @@ class OnceGate:
             options=self._setting.options,
             command=self._command,
             host=self._host,
+            store=self._store,
         )
 
     async def call(self, call: Call, *, process: int = 0) -> Told:

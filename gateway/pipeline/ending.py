@@ -177,7 +177,7 @@ class Ending:
             await self._row(envelope)
 
     async def _told_by_others(self, envelope: Envelope) -> Envelope:
-        current = await self._parts.store.by_key(self._effort.record.key)
+        current = await self._parts.store.by_key(self._effort.record.origin.tenant, self._effort.record.key)
         settled = current is not None and current.state in (State.DONE, State.REFUSED, State.FROZEN)
         if current is None or not settled:
             return envelope

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation import machine
+from gateway.stages.execute.operation.amnesia import has_forgotten
 from gateway.stages.execute.operation.machine import FencedError, Ownership
 from gateway.stages.execute.operation.ports import (
     Applied,
@@ -84,10 +85,11 @@ class Keeper:
             raise
 
     async def _moved(self, record: Record, move: Move, rows: Rows, *, leased: bool) -> Record:
+        stored: Record | None = record
         while True:
             after = move(record, self._store.now())
             change = Change(
-                before=None if after is record else record,
+                before=None if after is record else stored,
                 after=None if after is record else after,
                 not_after=after.lease_until if leased else None,
                 rows=tuple(rows(after)),
@@ -98,10 +100,16 @@ class Keeper:
                 case Applied():
                     return after
                 case Stale(current=current):
-                    if current is None or current.version == record.version:
-                        # It is gone, or nobody was faster and `not_after` has passed.
+                    if current is None or has_forgotten(current, record):
+                        if leased:
+                            raise FencedError
+                        # What the store has lost is known here: it goes in again, with what comes now.
+                    elif current.version == record.version:
+                        # Nobody was faster and `not_after` has passed.
                         raise FencedError
-                    record = current
+                    else:
+                        record = current
+                    stored = current
                 case HeldBy(hold=hold, holder=holder):
                     raise HeldError(hold, holder)
 

@@ -63,7 +63,7 @@ class Questions:
     async def operations(self, query: OperationQuery, caller: Caller) -> Envelope:
         """Operations that fit the query, newest first."""
         if query.key is not None:
-            record = await self._parts.store.by_key(query.key)
+            record = await self._parts.store.by_key(caller.tenant, query.key)
             found: tuple[Record, ...] = () if record is None or not may_see(record, caller) else (record,)
         else:
             found = await self._parts.store.list_operations(
@@ -194,7 +194,7 @@ class Questions:
         return Settlement(by=by, wall=self._parts.store.wall(), result=result, code=code)
 
     async def _visible(self, operation_id: str, caller: Caller) -> Record | None:
-        record = await self._parts.store.by_operation_id(operation_id)
+        record = await self._parts.store.by_operation_id(caller.tenant, operation_id)
         return record if record is not None and may_see(record, caller) else None
 
     def _meta(self, record: Record | None = None) -> Meta:

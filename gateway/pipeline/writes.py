@@ -19,6 +19,7 @@ from gateway.pipeline.telling import rfc3339, suggestion
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
+from gateway.stages.execute.operation.amnesia import unsure_for_s
 from gateway.stages.execute.operation.intention import differing, former_keys, today
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import (
@@ -80,7 +81,7 @@ class Writes:
             meeting = await self.meet(visit)
             visit.telling.met = meeting.record if isinstance(meeting, Running | InDoubt | Frozen) else None
             try:
-                answer = _stale(meeting, visit) or await self._act(meeting, visit)
+                answer = _stale(meeting, visit) or self._unsure(meeting, visit) or await self._act(meeting, visit)
             except HeldError as held:
                 answer = await self._held(held.holder, visit)
             if answer is not None:
@@ -95,10 +96,28 @@ class Writes:
         """The same for the operation alone, whoever stands on its holds."""
         store, intention = self._parts.store, visit.intention
         former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
-        snapshot = await store.look((intention.identity_key, *former), intention.holds)
+        snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *former), intention.holds)
+        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
-        newcomer = intention.newcomer(visit.call, epoch=store.epoch)
+        newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
         return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+
+    def _unsure_for_s(self, visit: Visit, now: float) -> float:
+        """How long a write of this tool may still be under way that the store has forgotten."""
+        tool = visit.intention.tool
+        if not tool.is_plain_write:
+            return 0.0
+        longest_s = tool.timeouts.total_s + tool.timeouts.grace_s + self._parts.bounds.lease_s
+        return unsure_for_s(self._parts.store.changed_at, now=now, longest_s=longest_s)
+
+    def _unsure(self, meeting: Meeting, visit: Visit) -> Step:
+        """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""
+        wait_s = self._unsure_for_s(visit, self._parts.store.now())
+        asks_first = isinstance(meeting, Forgotten) and _looks(visit.intention.tool)
+        if wait_s <= 0 or asks_first or not isinstance(meeting, Begin | BeginAgain | TakeOver | Forgotten):
+            return None
+        visit.telling.idempotency = IdempotencyResult.STORE_ERROR
+        return visit.telling.refuse(ErrorCode.STORE_UNAVAILABLE, retry_after_s=wait_s)
 
     async def _act(self, meeting: Meeting, visit: Visit) -> Step:
         match meeting:
@@ -199,7 +218,7 @@ class Writes:
                     answer = seat.result()
                     return _Wait.LOOK if answer is None or answer.ok else answer
                 poll_s = min(2 * poll_s, _LONGEST_POLL_S)
-                current = await self._parts.store.by_key(record.key)
+                current = await self._parts.store.by_key(record.origin.tenant, record.key)
                 if current is None or current.lease_is_dead(self._parts.store.now()):
                     return _Wait.LOOK
                 if current.version != version and current.state not in (State.CLAIMED, State.SENT):
@@ -253,6 +272,11 @@ class Writes:
         result = ReconcileResult.DONE if sight.matches else ReconcileResult.STILL_UNKNOWN
         trace.ended(result, operation_id=record.operation_id)
         return bool(sight.matches)
+
+
+def _looks(tool: Tool) -> bool:
+    """Whether a look-up can show what a write of the tool has done."""
+    return tool.reconcile.lookup is not None
 
 
 def _stale(meeting: Meeting, visit: Visit) -> Step:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gateway.adapters.memory.filters import matches, row_matches
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import (
@@ -41,6 +42,7 @@ class MemoryOperationStore:
     """An `OperationStore` that forgets everything with its process. Belongs to one event loop."""
 
     durable: Final = False
+    changed_at: Final = None
 
     def __init__(self, clock: Clock, *, rows_retention_s: float | None = None) -> None:
         """`rows_retention_s`: `forget` deletes execution rows older than this; None keeps them."""
@@ -70,9 +72,9 @@ class MemoryOperationStore:
     def clock_stepped_back(self) -> bool:
         return self._largest_wall - self._clock.wall() > _STEP_S
 
-    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         await self._turn()
-        occurrences = [record for record in self._records.values() if record.identity_key in identity_keys]
+        occurrences = [r for r in self._of(tenant) if r.identity_key in identity_keys]
         holders = [(hold, record) for hold in holds for record in self._standing_on(hold)]
         return Snapshot(
             now=self.now(),
@@ -109,29 +111,29 @@ class MemoryOperationStore:
         del strict
         self._append(rows)
 
-    async def by_operation_id(self, operation_id: str) -> Record | None:
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
         await self._turn()
-        return next((_copy(r) for r in self._records.values() if r.operation_id == operation_id), None)
+        return next((_copy(r) for r in self._of(tenant) if r.operation_id == operation_id), None)
 
-    async def by_key(self, key: str) -> Record | None:
+    async def by_key(self, tenant: str, key: str) -> Record | None:
         await self._turn()
         found = self._records.get(key)
-        return None if found is None else _copy(found)
+        return None if found is None or found.origin.tenant != tenant else _copy(found)
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
         await self._turn()
-        found = [record for record in reversed(self._records.values()) if _matches(record, query)]
+        found = [record for record in reversed(self._records.values()) if matches(record, query)]
         return _copies(found[: query.limit])
 
     async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
         await self._turn()
-        found = [row for row in reversed(self._rows.values()) if _row_matches(row, query)]
+        found = [row for row in reversed(self._rows.values()) if row_matches(row, query)]
         return tuple(found[: query.limit])
 
     async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
         await self._turn()
         asked = OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}))
-        done = [r for r in reversed(self._records.values()) if _matches(r, asked) and not r.tombstone]
+        done = [r for r in reversed(self._records.values()) if matches(r, asked) and not r.tombstone]
         latest = sorted(done, key=lambda it: it.settled_wall or 0.0, reverse=True)
         return _copies([it for it in latest if (it.settled_wall or 0.0) >= since_wall][:limit])
 
@@ -151,18 +153,20 @@ class MemoryOperationStore:
             self._lease(key, token, lease_s)
         return _copies(self._records[key] for _, key in due)
 
-    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         await self._write()
         care = self._care.get(key)
-        if care is None or (care.until > self.now() and care.token != token):
+        if care is None or self._records[key].origin.tenant != tenant:
+            return False
+        if care.until > self.now() and care.token != token:
             return False
         self._lease(key, token, lease_s)
         return True
 
-    async def release(self, key: str, token: str, next_look_s: float) -> None:
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
         await self._write()
         care = self._care.get(key)
-        if care is None or care.token != token:
+        if care is None or self._records[key].origin.tenant != tenant or care.token != token:
             return
         care.token, care.until = None, 0.0
         if self._records[key].state is State.UNKNOWN:
@@ -230,6 +234,9 @@ class MemoryOperationStore:
         await self._turn()
         self._largest_wall = self.wall()
 
+    def _of(self, tenant: str) -> Iterable[Record]:
+        return (record for record in self._records.values() if record.origin.tenant == tenant)
+
     def _standing_on(self, hold: Hold) -> list[Record]:
         return [record for record in self._records.values() if hold in record.standing_holds()]
 
@@ -275,24 +282,3 @@ def _copy(record: Record) -> Record:
     """The arguments are the only part that somebody could still change."""
     arguments = copy.deepcopy(dict(record.bodies.arguments))
     return replace(record, bodies=replace(record.bodies, arguments=arguments))
-
-
-def _matches(record: Record, query: OperationFilter) -> bool:
-    return (
-        query.tenant in (None, record.origin.tenant)
-        and (query.states is None or record.state in query.states)
-        and query.run_id in (None, record.origin.run_id)
-        and query.subject in (None, record.origin.subject)
-        and query.tool in (None, record.origin.tool)
-    )
-
-
-def _row_matches(row: ExecutionRow, query: RowFilter) -> bool:
-    return (
-        query.tenant == row.tenant
-        and query.subject in (None, row.subject)
-        and query.run_id in (None, row.run_id)
-        and query.tool in (None, row.tool)
-        and query.code in (None, row.code)
-        and (query.since_wall is None or row.at_wall >= query.since_wall)
-    )

@@ -8,9 +8,9 @@ from typing import Any, Final
 import apsw
 import orjson
 
-from gateway.adapters.sqlite import codec
 from gateway.adapters.sqlite.host import Host
-from gateway.adapters.sqlite.sealing import Sealer, SealError, key_id_of
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer, SealError, key_id_of
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.rebase import rebase
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import apsw
 
-from gateway.adapters.sqlite import codec
 from gateway.adapters.sqlite.queries import holders_of, record_by_key
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.quick import quick
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, HeldBy, Stale
 from gateway.stages.execute.operation.record import Hold, Record, State

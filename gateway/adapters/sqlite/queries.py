@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import apsw
 
-from gateway.adapters.sqlite import codec
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import Hold, Record, State
@@ -32,11 +32,13 @@ def record_by_operation_id(connection: apsw.Connection, operation_id: str, seale
     return _first(_records(connection, f"{_SELECT} WHERE operation_id = ?", (operation_id,), sealer))
 
 
-def occurrences(connection: apsw.Connection, identity_keys: Sequence[str], sealer: Sealer) -> tuple[Record, ...]:
-    """Every record of these identities, oldest first."""
+def occurrences(
+    connection: apsw.Connection, tenant: str, identity_keys: Sequence[str], sealer: Sealer
+) -> tuple[Record, ...]:
+    """Every record of a tenant's identities, oldest first."""
     places = ", ".join("?" * len(identity_keys))
-    sql = f"{_SELECT} WHERE identity_key IN ({places}) ORDER BY rowid"
-    return _records(connection, sql, tuple(identity_keys), sealer)
+    sql = f"{_SELECT} WHERE identity_key IN ({places}) AND tenant = ? ORDER BY rowid"
+    return _records(connection, sql, (*identity_keys, tenant), sealer)
 
 
 def holders_of(connection: apsw.Connection, digest: bytes, sealer: Sealer) -> tuple[Record, ...]:

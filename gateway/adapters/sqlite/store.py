@@ -8,14 +8,15 @@ from typing import Final, Self, TypeVar
 
 import apsw
 
-from gateway.adapters.sqlite import care, changes, codec, pins, queries
+from gateway.adapters.sqlite import care, changes, pins, queries
 from gateway.adapters.sqlite.care import Care
 from gateway.adapters.sqlite.host import Host, this_host
 from gateway.adapters.sqlite.opening import OpenFile, open_file
 from gateway.adapters.sqlite.rows import RowBuffer
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.wall import WallClock
 from gateway.adapters.sqlite.writer import Writer
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import (
     Change,
@@ -40,6 +41,7 @@ class SqliteOperationStore:
     """An `OperationStore`. Open it with `open`; everything else belongs to one event loop."""
 
     durable: Final = True
+    changed_at: Final = None
 
     def __init__(
         self, file: OpenFile, host: Host, sealer: Sealer, *, wait_s: float, rows_retention_s: float | None
@@ -104,16 +106,16 @@ class SqliteOperationStore:
     def clock_stepped_back(self) -> bool:
         return self._wall.stepped_back()
 
-    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         def read(connection: apsw.Connection) -> Snapshot:
             if not holds:
-                found = queries.occurrences(connection, identity_keys, self._sealer)
+                found = queries.occurrences(connection, tenant, identity_keys, self._sealer)
                 return Snapshot(now=self.now(), occurrences=found, holders=())
             connection.execute("BEGIN")
             try:
                 return Snapshot(
                     now=self.now(),
-                    occurrences=queries.occurrences(connection, identity_keys, self._sealer),
+                    occurrences=queries.occurrences(connection, tenant, identity_keys, self._sealer),
                     holders=queries.holders(connection, holds, self._file.hold_secret, self._sealer),
                 )
             finally:
@@ -132,13 +134,15 @@ class SqliteOperationStore:
         else:
             self._rows.add(values)
 
-    async def by_operation_id(self, operation_id: str) -> Record | None:
-        return await self._read(
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
+        found = await self._read(
             lambda connection: queries.record_by_operation_id(connection, operation_id, self._sealer)
         )
+        return found if found is not None and found.origin.tenant == tenant else None
 
-    async def by_key(self, key: str) -> Record | None:
-        return await self._read(lambda connection: queries.record_by_key(connection, key, self._sealer))
+    async def by_key(self, tenant: str, key: str) -> Record | None:
+        found = await self._read(lambda connection: queries.record_by_key(connection, key, self._sealer))
+        return found if found is not None and found.origin.tenant == tenant else None
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
         return await self._read(lambda connection: queries.operations(connection, query, self._sealer))
@@ -161,15 +165,15 @@ class SqliteOperationStore:
 
         return await self._write(lease)
 
-    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         def lease(connection: apsw.Connection) -> bool:
             now = self.now()
-            return care.lease_one(connection, key, Care(token=token, until=now + lease_s), now)
+            return care.lease_one(connection, tenant, key, Care(token=token, until=now + lease_s), now)
 
         return await self._write(lease)
 
-    async def release(self, key: str, token: str, next_look_s: float) -> None:
-        await self._write(lambda connection: care.release(connection, key, token, self.now() + next_look_s))
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
+        await self._write(lambda connection: care.release(connection, tenant, key, token, self.now() + next_look_s))
 
     async def forget(
         self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None

@@ -139,7 +139,7 @@ async def test_a_lease_that_ends_meanwhile_lets_nothing_through(
     with pytest.raises(FencedError):
         await keeper.move(record, lambda r, _: replace(r, version=r.version + 1), leased=True)
     assert telemetry.told == ["fenced"]
-    assert await store.by_key("k1") == record
+    assert await store.by_key("acme", "k1") == record
 
 
 async def test_a_move_that_is_illegal_by_now_is_refused(store: OperationStore, keeper: Keeper) -> None:
@@ -162,12 +162,16 @@ async def test_a_hold_of_another_operation_is_told(store: OperationStore, keeper
     with pytest.raises(HeldError) as held:
         await keeper.move(second, mark_sent)
     assert (held.value.hold, held.value.holder.key) == (HOLD, "k1")
-    kept = await store.by_key("k2")
+    kept = await store.by_key("acme", "k2")
     assert kept is not None
     assert kept.state is State.CLAIMED
 
 
-async def test_a_record_that_is_gone_has_no_owner(store: OperationStore, keeper: Keeper) -> None:
-    """Nothing can be moved that is not there."""
+async def test_a_record_that_is_gone_lets_nothing_out(store: OperationStore, keeper: Keeper) -> None:
+    """The store has forgotten it: no gate is passed on it, and its owner puts it back with what it learns next."""
+    record = claimed(store)
     with pytest.raises(FencedError):
-        await keeper.move(claimed(store), mark_sent)
+        await keeper.move(record, mark_sent, leased=True)
+    extended = await keeper.extend(record, machine.own(record), 120.0)
+
+    assert await store.by_key("acme", "k1") == extended

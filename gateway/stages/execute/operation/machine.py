@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.contract.changed import changed
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
@@ -30,6 +31,7 @@ class FencedError(Exception):
     """The caller is no longer the owner: its token or fence is stale, or its lease is dead. Nothing was changed."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """How a record becomes settled: by what, and with which result.
@@ -66,6 +68,7 @@ class Ownership:
     fence: int
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
     """What the gate writes with the SENT mark.
@@ -178,7 +181,6 @@ def learn(
     """Fold what one attempt's end proves into the record, whoever owns it by now.
 
     Args:
-        number: the attempt's.
         settlement: used when the record becomes settled by it.
         authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
     """
@@ -205,10 +207,9 @@ def find(record: Record, matches: int, settlement: Settlement, *, now: float, at
 
 
 def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> Record:
-    """Fold a negative that counts (see `lookups.counts`) into the record.
+    """Fold a negative that counts (see `lookups.counts`) into the record, which was at `version` as the look-up began.
 
-    `version` is the record's as the look-up started: a verdict on an older one is dropped, or a stale "nothing"
-    would free a record whose next attempt is under way.
+    A verdict on an older one is dropped: a stale "nothing" would free a record whose next attempt is under way.
     """
     if record.state is not State.UNKNOWN or record.version != version:
         return record

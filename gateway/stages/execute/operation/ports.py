@@ -113,7 +113,8 @@ class PinnedManifest:
 class OperationStore(Protocol):
     """Keeps records, their hold entries and execution rows.
 
-    Values go in and come out by copy. Every method raises StoreUnavailableError when the store is away.
+    Values go in and come out by copy. Every method raises StoreUnavailableError when the store is away. The rows of a
+    change belong to its record's tenant: tenants are apart, and may live in different places.
     """
 
     @property
@@ -124,6 +125,13 @@ class OperationStore(Protocol):
     @property
     def epoch(self) -> str:
         """Names this store's memory: another epoch may have forgotten what an earlier one knew."""
+        ...
+
+    @property
+    def changed_at(self) -> float | None:
+        """When (store's clock) this memory was last found to be another than before, and may have forgotten what was
+        sent until then. None: never, as far as anybody knows.
+        """
         ...
 
     def now(self) -> float:
@@ -138,8 +146,10 @@ class OperationStore(Protocol):
         """Whether the wall clock stands over 5 s before the largest time stored: no replay then."""
         ...
 
-    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
-        """Everything kept about an identity (also under the keys of an earlier revision), and who stands on `holds`."""
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+        """Everything kept of a tenant about an identity (also under the keys of an earlier revision), and who stands
+        on `holds`.
+        """
         ...
 
     async def commit(self, change: Change) -> Commit:
@@ -150,12 +160,12 @@ class OperationStore(Protocol):
         """Keep rows of calls that changed no record. Durable within 50 ms, or before returning when `strict`."""
         ...
 
-    async def by_operation_id(self, operation_id: str) -> Record | None:
-        """The record of this id, whichever tenant's; the caller compares the tenant."""
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
+        """The tenant's record of this id."""
         ...
 
-    async def by_key(self, key: str) -> Record | None:
-        """The record of this operation key."""
+    async def by_key(self, tenant: str, key: str) -> Record | None:
+        """The tenant's record of this operation key."""
         ...
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
@@ -178,11 +188,11 @@ class OperationStore(Protocol):
         """
         ...
 
-    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         """Lease one record for reconciliation now, due or not. False: somebody else reconciles it."""
         ...
 
-    async def release(self, key: str, token: str, next_look_s: float) -> None:
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
         """End a reconciliation lease; the record is due again `next_look_s` from now, if it is still UNKNOWN."""
         ...
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.record import Knowledge, Record, State
 
 # Answers that a provider gives before or beside its key table: they say nothing of what the key already did.
@@ -22,6 +23,7 @@ class Refusal(StrEnum):
     CLOCK_STEPPED_BACK = "the wall clock stepped back, so the provider's window cannot be judged"
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayTerms:
     """What bounds a replay.

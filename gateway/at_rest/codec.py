@@ -1,0 +1,143 @@
+"""Records and rows as the file keeps them: columns for what is asked about, JSON for the rest, one sealed text."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any, Final
+
+import orjson
+
+from gateway.at_rest.sealing import Sealer
+from gateway.contract.execution import ExecutionRow, RowKind
+from gateway.contract.keyed_hash import keyed_hash
+from gateway.stages.execute.operation.record import (
+    OWNED,
+    Attempt,
+    Bodies,
+    Hold,
+    Knowledge,
+    Origin,
+    Record,
+    State,
+)
+
+COLUMNS: Final = (
+    "key, identity_key, occurrence, operation_id, state, version, lease_until, created_wall, settled_wall,"
+    " tombstone, machine, bodies"
+)
+"""What `decode` reads, in its order."""
+
+_ELSEWHERE: Final = {*COLUMNS.split(", "), "holds"}
+_MACHINE: Final = tuple(field.name for field in fields(Record) if field.name not in _ELSEWHERE)
+_told = attrgetter(*_MACHINE)
+
+_IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
+
+
+def machine_text(record: Record) -> bytes:
+    """The fields that no query asks about, as JSON.
+
+    Raises:
+        TypeError: a field is no JSON value.
+    """
+    return orjson.dumps(dict(zip(_MACHINE, _told(record), strict=True)))
+
+
+def bodies_text(record: Record) -> bytes:
+    """What is sealed: one line of JSON, then the bytes of request and result as they are.
+
+    Raises:
+        TypeError: an argument is no JSON value.
+    """
+    bodies = record.bodies
+    head = {
+        "arguments": bodies.arguments,
+        "baseline": bodies.baseline,
+        "holds": [(hold.tenant, hold.name, hold.value) for hold in record.holds],
+        "request": None if bodies.request is None else len(bodies.request),
+        "result": None if bodies.result is None else len(bodies.result),
+    }
+    return b"".join((orjson.dumps(head, default=_plain), b"\n", bodies.request or b"", bodies.result or b""))
+
+
+def decode(row: tuple[Any, ...], sealer: Sealer) -> Record:
+    """The record of one row of `COLUMNS`.
+
+    Raises:
+        SealError: its bodies do not open.
+    """
+    key, identity_key, occurrence, operation_id, state, version, lease_until, created, settled, tombstone, *texts = row
+    machine: dict[str, Any] = orjson.loads(texts[0])
+    bodies, holds = (Bodies(), ()) if texts[1] is None else _opened(sealer.open(texts[1], bound_to=key))
+    origin, attempts = Origin(**machine.pop("origin")), machine.pop("attempts")
+    return Record(
+        key=key,
+        identity_key=identity_key,
+        occurrence=occurrence,
+        operation_id=operation_id,
+        origin=origin,
+        holds=holds,
+        state=State(state),
+        version=version,
+        lease_until=lease_until,
+        attempts=tuple(Attempt(**{**told, "knowledge": Knowledge(told["knowledge"])}) for told in attempts),
+        created_wall=created,
+        settled_wall=settled,
+        bodies=bodies,
+        tombstone=bool(tombstone),
+        **machine,
+    )
+
+
+def due_at(record: Record, now: float) -> float | None:
+    """When the record needs care: at its lease's end, or at once when nobody listens any more."""
+    if record.state in OWNED:
+        return record.lease_until
+    return now if record.state is State.UNKNOWN else None
+
+
+def doubt_wall(record: Record) -> float | None:
+    """Since when the operation is in doubt: the send of its oldest unknown attempt."""
+    if record.state not in _IN_DOUBT:
+        return None
+    return min((attempt.sent_wall for attempt in record.unknown_attempts()), default=record.created_wall)
+
+
+def hold_digest(hold: Hold, secret: bytes) -> bytes:
+    """What stands in the file for a hold: equal for equal holds of one file, and telling nobody the value."""
+    return keyed_hash(secret, orjson.dumps((hold.tenant, hold.name, hold.value)))
+
+
+def row_values(row: ExecutionRow) -> tuple[Any, ...]:
+    """An execution row as the values of its columns.
+
+    Raises:
+        TypeError: a field is no JSON value.
+    """
+    return (row.row_id, row.tenant, row.subject, row.run_id, row.tool, row.code, row.at_wall, orjson.dumps(row))
+
+
+def decode_row(body: bytes) -> ExecutionRow:
+    """The row of one stored body."""
+    told: dict[str, Any] = orjson.loads(body)
+    return ExecutionRow(**{**told, "kind": RowKind(told["kind"])})
+
+
+def _opened(text: bytes) -> tuple[Bodies, tuple[Hold, ...]]:
+    line, _, rest = text.partition(b"\n")
+    head: dict[str, Any] = orjson.loads(line)
+    request: int | None = head["request"]
+    result: int | None = head["result"]
+    bodies = Bodies(
+        arguments=head["arguments"],
+        request=None if request is None else rest[:request],
+        baseline=tuple(head["baseline"]),
+        result=None if result is None else rest[request or 0 :],
+    )
+    return bodies, tuple(Hold(*told) for told in head["holds"])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
