@@ -13,6 +13,7 @@ KEY = "k1:" + "q8Zr" * 10 + "uT0="
 OTHER = {
     "manifests": "other",
     "store": "memory://",
+    "store_wait": "1",
     "keys": "other.json",
     "manifest_env": "A,B",
     "secrets_dir": "secrets",
@@ -34,6 +35,7 @@ OTHER = {
     "accept_host": "true",
     "allow_volatile": "true",
     "allow_private": "a:1",
+    "redis_password_env": "OTHER_PASSWORD",
     "seal_key_env": "OTHER_SEAL",
     "argument_hash_key_env": "OTHER_HASH",
     "otlp_endpoint": "http://c",
