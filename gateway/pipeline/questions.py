@@ -31,7 +31,7 @@ from gateway.stages.execute.breaker.breaker import State as BreakerState
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter, StoreUnavailableError
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import RUNNING, SETTLED, Record, State
 from gateway.stages.execute.operation.table import Event, IllegalMoveError
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
@@ -97,10 +97,8 @@ class Questions:
         record = await self._visible(operation_id, caller)
         if record is None:
             return self._not_found()
-        owned_by_the_living = record.state in (State.CLAIMED, State.SENT) and not record.lease_is_dead(
-            self._parts.store.now()
-        )
-        if record.state in (State.DONE, State.REFUSED, State.FREE, State.FROZEN) or owned_by_the_living:
+        owned_by_the_living = record.state in RUNNING and not record.lease_is_dead(self._parts.store.now())
+        if record.state in SETTLED | {State.FREE} or owned_by_the_living:
             return succeed(self.view(record), self._meta(record))
         if not await self._sweeper.has_means(record):
             return self._refuse(ErrorCode.NOT_RECONCILABLE, record)

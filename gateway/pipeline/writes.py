@@ -41,7 +41,7 @@ from gateway.stages.execute.operation.meeting import (
     meet_holders,
 )
 from gateway.stages.execute.operation.ports import Snapshot
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import RUNNING, Record, State
 from gateway.stages.feedback.context import Blocker, Suggestion
 from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.outcome import learned
@@ -180,7 +180,7 @@ class Writes:
         return visit.telling.stored(record, retry_after_s=1.0)
 
     async def _held(self, holder: Record, visit: Visit) -> Step:
-        if holder.state in (State.CLAIMED, State.SENT):
+        if holder.state in RUNNING:
             told = await self._wait_for(holder, visit)
             if told is not _Wait.OVER:
                 return None
@@ -221,7 +221,7 @@ class Writes:
                 current = await self._parts.store.by_key(record.origin.tenant, record.key)
                 if current is None or current.lease_is_dead(self._parts.store.now()):
                     return _Wait.LOOK
-                if current.version != version and current.state not in (State.CLAIMED, State.SENT):
+                if current.version != version and current.state not in RUNNING:
                     return _Wait.LOOK
             return _Wait.OVER
         finally:

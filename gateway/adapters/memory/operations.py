@@ -22,11 +22,9 @@ from gateway.stages.execute.operation.ports import (
     Stale,
     StoreUnavailableError,
 )
-from gateway.stages.execute.operation.record import OWNED, Bodies, Hold, Record, State
+from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, OWNED, Bodies, Hold, Record, State
 
 _STEP_S: Final = 5.0
-_IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
-_ENDED: Final = frozenset({State.DONE, State.REFUSED})
 
 
 @dataclass(slots=True)
@@ -179,7 +177,7 @@ class MemoryOperationStore:
         until = self.wall() - retention_s
         forgotten = 0
         for record in list(self._records.values()):
-            if record.state not in _ENDED or record.tombstone or record.settled_wall is None:
+            if record.state not in ENDED or record.tombstone or record.settled_wall is None:
                 continue
             due = record.settled_wall <= until and (tools is None or record.origin.tool in tools)
             if record.operation_id == operation_id or (operation_id is None and due):
@@ -206,14 +204,14 @@ class MemoryOperationStore:
 
     async def tools_kept(self) -> tuple[str, ...]:
         await self._turn()
-        kept = (r for r in self._records.values() if r.state in _ENDED and not r.tombstone)
+        kept = (r for r in self._records.values() if r.state in ENDED and not r.tombstone)
         return tuple(sorted({record.origin.tool for record in kept}))
 
     async def count_unknown(self) -> dict[str, tuple[int, float]]:
         await self._turn()
         ages: dict[str, list[float]] = {}
         for record in self._records.values():
-            if record.state in _IN_DOUBT:
+            if record.state in IN_DOUBT:
                 sent = min((a.sent_wall for a in record.unknown_attempts()), default=record.created_wall)
                 ages.setdefault(record.origin.tool, []).append(max(0.0, self.wall() - sent))
         return {tool: (len(told), max(told)) for tool, told in ages.items()}

@@ -8,9 +8,7 @@ from gateway.adapters.redis.records import head_text, row_values
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
-from gateway.stages.execute.operation.record import OWNED, Hold, Record, State
-
-_ENDED = frozenset({State.DONE, State.REFUSED})
+from gateway.stages.execute.operation.record import ENDED, OWNED, Hold, Record, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +76,7 @@ def prepare(change: Change, after: Record, tenant: Tenant, sealer: Sealer) -> Pr
         after.origin.run_id or "",
         _due(before, after),
         "" if doubt is None else doubt,
-        "" if after.state not in _ENDED or after.tombstone or after.settled_wall is None else after.settled_wall,
+        "" if after.state not in ENDED or after.tombstone or after.settled_wall is None else after.settled_wall,
         before.origin.tool if before is not None and moved else "",
         len(change.rows),
         len(checked),

@@ -8,11 +8,10 @@ from gateway.adapters.redis.memory import Memory
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import ENDED, Record
 
 _PIECE: Final = 500
 """Keeps the server for about a millisecond."""
-_ENDED: Final = frozenset({State.DONE, State.REFUSED})
 
 
 class Lists:
@@ -25,7 +24,7 @@ class Lists:
     async def operations(self, tenant: str, query: OperationFilter, wall: float) -> list[tuple[float, Record]]:
         """Records with their places in the order, newest first, at most `query.limit`."""
         states = query.states
-        source = "open" if states is not None and not states & _ENDED else "ops"
+        source = "open" if states is not None and not states & ENDED else "ops"
         found: list[tuple[float, Record]] = []
         below = "+inf"
         while below and len(found) < query.limit and states != frozenset():

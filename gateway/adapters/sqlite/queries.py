@@ -11,7 +11,7 @@ from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
-from gateway.stages.execute.operation.record import Hold, Record, State
+from gateway.stages.execute.operation.record import ENDED, Hold, Record
 
 _SELECT: Final = f"SELECT {codec.COLUMNS} FROM operations"
 _HOLDERS: Final = f"SELECT {codec.COLUMNS} FROM holds JOIN operations USING (key) WHERE digest = ?"
@@ -19,7 +19,6 @@ _HOLDERS: Final = f"SELECT {codec.COLUMNS} FROM holds JOIN operations USING (key
 _UNSETTLED: Final = "state NOT IN ('done', 'refused')"
 # Word for word the condition of the index `operations_forgettable`.
 _KEPT: Final = "state IN ('done', 'refused') AND tombstone = 0"
-_ENDED: Final = frozenset({State.DONE, State.REFUSED})
 
 
 def record_by_key(connection: apsw.Connection, key: str, sealer: Sealer) -> Record | None:
@@ -63,7 +62,7 @@ def operations(connection: apsw.Connection, query: OperationFilter, sealer: Seal
     if query.states is not None:
         conditions.append(f"state IN ({', '.join('?' * len(query.states))})")
         values += sorted(query.states)
-        if not query.states & _ENDED:
+        if not query.states & ENDED:
             conditions.append(_UNSETTLED)
     sql = f"{_SELECT}{_where(conditions)} ORDER BY rowid DESC LIMIT ?"
     return _records(connection, sql, (*values, query.limit), sealer)

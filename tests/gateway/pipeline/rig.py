@@ -180,11 +180,11 @@ class Rig:
                 await asyncio.sleep(0.002)
 
     async def until(self, *states: State, order: str = "A") -> Record:
-        """Wait until the latest record of this order is in one of these states."""
+        """Wait until the latest record of this order is in one of these states. One that sent nothing keeps no order."""
         found: list[Record] = []
 
         async def stands_there() -> bool:
-            found[:] = [r for r in await self.records() if r.bodies.arguments.get("order") == order]
+            found[:] = [r for r in await self.records() if r.bodies.arguments.get("order", order) == order]
             return bool(found) and found[-1].state in states
 
         await eventually(stands_there)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from gateway.contract.changed import changed
-from gateway.stages.execute.operation.record import Attempt, Knowledge, Record, State
+from gateway.stages.execute.operation.record import IN_DOUBT, Attempt, Knowledge, Record, State
 from gateway.stages.execute.operation.table import Event
 
 
@@ -54,7 +54,7 @@ def event_of(
         if not last:
             return None
         return Event.REFUSED_FOR_ALL if authoritative else _EVENTS[evidence]
-    if record.state not in (State.LISTENING, State.UNKNOWN):
+    if record.state not in IN_DOUBT:
         return None
     if authoritative:
         return Event.REFUSED_FOR_ALL

@@ -6,13 +6,14 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from gateway.contract.changed import changed
 from gateway.contract.quick import quick
 from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
+    SETTLED,
     UNSETTLED,
     Attempt,
     Bodies,
@@ -23,8 +24,6 @@ from gateway.stages.execute.operation.record import (
     State,
 )
 from gateway.stages.execute.operation.table import Event, IllegalMoveError, cell
-
-_SETTLED: Final = frozenset({State.DONE, State.REFUSED, State.FROZEN})
 
 
 class FencedError(Exception):
@@ -181,7 +180,6 @@ def learn(
     """Fold what one attempt's end proves into the record, whoever owns it by now.
 
     Args:
-        settlement: used when the record becomes settled by it.
         authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
     """
     if evidence is Evidence.LOST:
@@ -285,9 +283,11 @@ def _become(
     to = State.UNKNOWN if found.joins and record.unknown_attempts() else found.to
     if to not in OWNED:
         changes |= {"owner": None, "lease_until": 0.0}
+    if to is State.FREE and not record.attempts:
+        changes |= {"bodies": Bodies()}  # no evidence can come that would need them
     if to is State.UNKNOWN and record.state is not State.UNKNOWN:
         changes |= {"closed_at": now, "negatives": 0, "negative_at": None}
-    if to in _SETTLED and settlement is not None:
+    if to in SETTLED and settlement is not None:
         changes |= {
             "settled_wall": settlement.wall,
             "settled_by": settlement.by,

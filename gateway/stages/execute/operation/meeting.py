@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.contract.quick import quick
-from gateway.stages.execute.operation.record import OPEN, Hold, Record, State
+from gateway.stages.execute.operation.record import OPEN, RUNNING, Hold, Record, State
 
 
 @quick
@@ -158,7 +158,7 @@ def _meet_open(record: Record, newcomer: Newcomer, now: float) -> OwnRecord:
         return Conflict(record)
     if record.state is State.FROZEN:
         return Frozen(record)
-    return Running(record) if record.state in (State.CLAIMED, State.SENT) else InDoubt(record)
+    return Running(record) if record.state in RUNNING else InDoubt(record)
 
 
 def _is_kept(record: Record, newcomer: Newcomer, wall: float) -> bool:

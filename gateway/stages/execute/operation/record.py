@@ -38,6 +38,14 @@ UNSETTLED: Final = frozenset({State.SENT, State.LISTENING, State.UNKNOWN, State.
 """States in which the operation may have had an effect that is not settled: its hold entries stand."""
 OPEN: Final = UNSETTLED | {State.CLAIMED}
 """States in which no other call of the same identity may begin."""
+RUNNING: Final = frozenset({State.CLAIMED, State.SENT})
+"""States in which the owner still works for its caller."""
+IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
+"""States in which the caller was told *unknown*."""
+ENDED: Final = frozenset({State.DONE, State.REFUSED})
+"""States with a stored answer, which retention turns into a tombstone."""
+SETTLED: Final = ENDED | {State.FROZEN}
+"""States that say when and how they were reached."""
 
 
 class Knowledge(StrEnum):
