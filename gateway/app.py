@@ -15,6 +15,8 @@ from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
 from gateway.adapters.memory.limits import MemoryBulkheads, MemoryRateLimits, MemoryRetryBudgets
 from gateway.adapters.memory.operations import MemoryOperationStore
+from gateway.adapters.oidc.issuers import IssuersError
+from gateway.adapters.oidc.tokens import Tokens
 from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry, open_telemetry
 from gateway.adapters.redis.address import parse_address
@@ -28,6 +30,7 @@ from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.chance import SystemChance
 from gateway.adapters.system.clock import SystemClock
 from gateway.at_rest.sealing import Sealer
+from gateway.fronts.http.credentials import Credentials
 from gateway.fronts.http.ports import Authenticator
 from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline
@@ -59,7 +62,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         SettingsError: something it needs cannot be used; one sentence that says what and where.
     """
     shelf = _shelf(settings, environ)
-    keys = KeyFile(settings.keys)
+    authenticator, reload_callers = open_callers(settings)
     telemetry = _telemetry(settings, environ)
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
     parts = wire(
@@ -72,11 +75,11 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
 
     def reload() -> None:
         accepted = shelf.reload()
-        keys.reload()
+        reload_callers()
         telemetry.config_reloaded(accepted=accepted)
         telemetry.manifests_loaded(shelf.catalogue.tools.values())
 
-    return Gateway(core=Pipeline(parts, log_fault), authenticator=keys, telemetry=telemetry, reload=reload)
+    return Gateway(core=Pipeline(parts, log_fault), authenticator=authenticator, telemetry=telemetry, reload=reload)
 
 
 def wire(
@@ -163,6 +166,28 @@ def _open_redis(settings: Settings, sealer: Sealer | None) -> RedisOperationStor
 def log_fault(where: str, error: BaseException) -> None:
     """A fault of our own, for the log only: its text may hold what no caller should read."""
     _log.error("unexpected fault in %s", where, exc_info=error)
+
+
+def open_callers(settings: Settings) -> tuple[Authenticator, Callable[[], None]]:
+    """What proves who calls, and what takes its files anew.
+
+    Raises:
+        SettingsError: the file of issuers cannot be used.
+    """
+    keys = KeyFile(settings.keys)
+    if settings.issuers is None:
+        return keys, lambda: _all(keys.reload)
+    clock = SystemClock()
+    try:
+        tokens = Tokens(settings.issuers, clock, wall=clock.wall)
+    except IssuersError as wrong:
+        raise SettingsError(str(wrong)) from wrong
+    return Credentials(keys, tokens), lambda: _all(keys.reload, tokens.reload)
+
+
+def _all(*steps: Callable[[], object]) -> None:
+    for step in steps:
+        step()
 
 
 def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:

@@ -100,6 +100,10 @@ class Settings(BaseModel):
     keys: Path = Field(
         default=Path("oncegate-keys.json"), description="File of API key hashes, written by `oncegate keys create`."
     )
+    issuers: Path | None = Field(
+        default=None,
+        description="File of the issuers whose JWTs are accepted beside API keys, as docs/authentication.md describes it. Unset: API keys only.",
+    )
     manifest_env: Annotated[tuple[_Variable, ...], BeforeValidator(_names)] = Field(
         default=(), description="Environment variables that manifests may use as `${NAME}`. Any other name is refused."
     )

@@ -60,6 +60,7 @@ class ErrorCode(StrEnum):
     BODY_TOO_LARGE = "body_too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     UNAUTHENTICATED = "unauthenticated"
+    AUTHENTICATION_UNAVAILABLE = "authentication_unavailable"
     ROUTE_NOT_FOUND = "route_not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     OPERATION_NOT_FOUND = "operation_not_found"
@@ -196,6 +197,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.BODY_TOO_LARGE: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 413, _NEUTRAL, "Nothing was executed: the request is larger than the limit. Send less."),
     _C.UNSUPPORTED_MEDIA_TYPE: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 415, _NEUTRAL, "Nothing was executed: the body must be sent as application/json. Correct Content-Type and send the call again."),
     _C.UNAUTHENTICATED: _row(_NOT, _NO, _A.STOP, 401, _NEUTRAL, "Nothing was executed: no valid credential came with the request. Stop and report that the credential must be renewed."),
+    _C.AUTHENTICATION_UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was executed: whoever issued the credential could not be asked for the key that would prove it. Make the same call again later.", 5.0),
     _C.ROUTE_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "Nothing was executed: there is no such route. Read /openapi.json for the routes there are."),
     _C.METHOD_NOT_ALLOWED: _row(_NOT, _NO, _A.STOP, 405, _NEUTRAL, "Nothing was executed: the route does not take this method. Use a method named in the Allow header."),
     _C.OPERATION_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "There is no such operation among those this caller may see. Check the identifier; do not guess another."),

@@ -53,7 +53,8 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, on its way to the fro
 
     def envelope(self, meta: Meta) -> Envelope:
         """What the caller reads."""
-        envelope = fail(self.code, meta, message=self.message, details=self.details)
+        retry_after_s = None if self.context is None else self.context.retry_after_s
+        envelope = fail(self.code, meta, message=self.message, details=self.details, retry_after_s=retry_after_s)
         return envelope if self.context is None else explain(envelope, self.context)
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway.contract.call import Caller
+from gateway.contract.call import Caller, Unproved
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, succeed
 from gateway.fronts.http.answers import Refusal, envelope_response
 from gateway.fronts.http.head import Exchange, bearer_token
 from gateway.fronts.http.ports import Authenticator
+from gateway.stages.feedback.context import Context
 
 Handler = Callable[[Request, Caller], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -30,23 +31,29 @@ def meta_of(request: Request) -> Meta:
     return exchange_of(request).meta(asyncio.get_running_loop().time())
 
 
-def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -> Caller:
+async def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -> Caller:
     """Who is asking.
 
     Raises:
-        Refusal: `unauthenticated`.
+        Refusal: `unauthenticated` or `authentication_unavailable`.
     """
-    caller = authenticator.authenticate(bearer_token(head))
-    if caller is None:
+    proof = authenticator.authenticate(bearer_token(head))
+    if isinstance(proof, Caller):
+        return proof
+    if proof is not None and not isinstance(proof, Unproved):
+        proof = await proof
+        if isinstance(proof, Caller):
+            return proof
+    if proof is None:
         raise Refusal(ErrorCode.UNAUTHENTICATED)
-    return caller
+    raise Refusal(proof.code, context=Context(reason=proof.reason, retry_after_s=proof.retry_after_s))
 
 
 def authenticated(authenticator: Authenticator, handler: Handler) -> Endpoint:
     """The route behind its door. Each route has its own: none is authorised by its path."""
 
     async def endpoint(request: Request) -> Response:
-        return await handler(request, authenticate(exchange_of(request).head, authenticator))
+        return await handler(request, await authenticate(exchange_of(request).head, authenticator))
 
     return endpoint
 

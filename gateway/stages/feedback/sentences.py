@@ -18,6 +18,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.BODY_TOO_LARGE: "Nothing was executed: the request is larger than {limit}. Send less.",
     _C.UNSUPPORTED_MEDIA_TYPE: "Nothing was executed: the body must be sent as application/json. Correct Content-Type and send the call again.",
     _C.UNAUTHENTICATED: "Nothing was executed: no valid credential came with the request{reason}. Stop and report that the credential must be renewed.",
+    _C.AUTHENTICATION_UNAVAILABLE: "Nothing was executed: whoever issued the credential could not be asked for the key that would prove it. Make the same call again {after}.",
     _C.ROUTE_NOT_FOUND: "Nothing was executed: there is no such route. Read /openapi.json for the routes there are.",
     _C.METHOD_NOT_ALLOWED: "Nothing was executed: the route does not take this method. Use a method named in the Allow header.",
     _C.OPERATION_NOT_FOUND: "There is no such operation among those this caller may see. Check the identifier; do not guess another.",
