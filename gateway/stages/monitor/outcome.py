@@ -49,7 +49,7 @@ _BY_OUTCOME: Final[Mapping[Outcome, tuple[ErrorCode, ...]]] = {
         _C.APPROVAL_MISMATCH, _C.APPROVAL_EXPIRED, _C.REPEAT_NOT_ALLOWED,
         # The record, and the caller's own limits.
         _C.INTENT_STALE, _C.IDEMPOTENCY_CONFLICT, _C.BLOCKED_BY_UNKNOWN, _C.NOT_RECONCILABLE, _C.INVALID_SETTLEMENT,
-        _C.RATE_LIMITED, _C.DEADLINE_TOO_SHORT,
+        _C.RATE_LIMITED, _C.BUDGET_EXHAUSTED, _C.DEADLINE_TOO_SHORT,
         # The service's word about this action.
         _C.REJECTED, _C.DECLINED, _C.NOT_FOUND, _C.CONFLICT, _C.PRECONDITION_FAILED, _C.LOCKED, _C.TOO_EARLY,
     ),
