@@ -208,7 +208,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.UNKNOWN_ARGUMENTS: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: the tool has no such arguments. Remove them and call again."),
     _C.WRONG_TYPE: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: an argument has the wrong type. Correct it and call again."),
     _C.INVALID_ARGUMENTS: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: an argument has a value that is not allowed. Correct it and call again."),
-    _C.RUN_ID_REQUIRED: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was executed: this tool counts operations by run. Send run.id with the call."),
+    _C.RUN_ID_REQUIRED: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was executed: this tool counts by run. Send run.id with the call."),
     _C.IDEMPOTENCY_KEY_REQUIRED: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was executed: this tool needs an Idempotency-Key header that names the operation. Send one, the same for every attempt."),
     _C.FORBIDDEN: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the caller does not hold the permission this tool needs. Escalate instead of retrying."),
     _C.OVER_LIMIT: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the action exceeds the caller's limit. Ask for less, or escalate to someone with a higher limit."),

@@ -20,6 +20,7 @@ from gateway.adapters.oidc.fetching import trust
 from gateway.adapters.oidc.issuers import Issuer, IssuersError, read_issuers
 from gateway.adapters.oidc.key_set import MOST_OF_A_KID, VerificationKey
 from gateway.adapters.oidc.key_source import KeySource
+from gateway.adapters.oidc.proofs import Proof, Proofs
 from gateway.clock import Clock
 from gateway.contract.call import Caller, Unproved
 from gateway.contract.codes import ErrorCode
@@ -60,6 +61,7 @@ class Tokens:
         self._clock = clock
         self._wall = wall
         self._issuers: dict[str, tuple[Issuer, KeySource]] = {}
+        self._proofs = Proofs()
         self._take(read_issuers(path))
 
     def __repr__(self) -> str:
@@ -67,6 +69,10 @@ class Tokens:
 
     def authenticate(self, token: str) -> Caller | Unproved | Awaitable[Caller | Unproved]:
         """Who a token stands for; an awaitable where its issuer must be asked for keys first. Never raises."""
+        proof = self._proofs.find(token, self._wall())
+        if proof is not None:
+            proof.source.renew()
+            return proof.caller
         named = _named(token)
         if isinstance(named, Unproved):
             return named
@@ -104,6 +110,7 @@ class Tokens:
                 raise IssuersError(f"{self._path}: ca_file {issuer.ca_file}: {reason}.") from None
             taken[issuer.issuer] = issuer, KeySource(issuer, context, self._clock)
         self._issuers = taken
+        self._proofs.forget()
 
     async def _asked(self, token: str, named: _Named, issuer: Issuer, source: KeySource) -> Caller | Unproved:
         await source.ask()
@@ -119,7 +126,10 @@ class Tokens:
             return _no("it is signed with an algorithm that its key is not for")
         try:
             claims = _verified(token, key, named, issuer)
-            return _untimely(claims, issuer, self._wall()) or caller_of(issuer, claims)
+            times = _times(claims, issuer, self._wall())
+            if isinstance(times, Unproved):
+                return times
+            caller = caller_of(issuer, claims)
         except jwt.InvalidAudienceError:
             return _no("it is meant for another audience")
         except jwt.MissingRequiredClaimError:
@@ -128,6 +138,10 @@ class Tokens:
             return _no(str(nobody))
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError, OverflowError):
             return _no("its signature or its form is not valid")
+        begins, ends = times
+        proof = Proof(caller=caller, source=source, kid=named.kid, key=key, begins=begins, ends=ends)
+        self._proofs.keep(token, proof)
+        return caller
 
 
 def _verified(token: str, key: VerificationKey, named: _Named, issuer: Issuer) -> Mapping[str, Any]:
@@ -142,18 +156,20 @@ def _verified(token: str, key: VerificationKey, named: _Named, issuer: Issuer) -
     return claims
 
 
-def _untimely(claims: Mapping[str, Any], issuer: Issuer, now: float) -> Unproved | None:
+def _times(claims: Mapping[str, Any], issuer: Issuer, now: float) -> tuple[float, float] | Unproved:
+    """From when to when it is valid here, the clocks' difference allowed for."""
     expires, issued = _moment(claims["exp"]), _moment(claims["iat"])
-    begins = _moment(claims["nbf"]) if "nbf" in claims else issued
-    if expires is None or issued is None or begins is None:
+    not_before = _moment(claims["nbf"]) if "nbf" in claims else issued
+    if expires is None or issued is None or not_before is None:
         return _no("its times are no numbers")
-    if expires + issuer.skew <= now:
+    begins, ends = max(not_before, issued) - issuer.skew, expires + issuer.skew
+    if ends <= now:
         return _no("it has expired")
-    if max(begins, issued) - issuer.skew > now:
+    if begins > now:
         return _no("it is not valid yet")
     if expires - issued > issuer.max_lifetime:
         return _no("it is valid for longer than its issuer may make it here")
-    return None
+    return begins, ends
 
 
 def _moment(value: Any) -> float | None:

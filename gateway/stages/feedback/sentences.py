@@ -28,7 +28,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.UNKNOWN_ARGUMENTS: "Nothing was executed. {extra} Remove or rename them and call {tool} again.",
     _C.WRONG_TYPE: "Nothing was executed. {mistyped} Correct it and call {tool} again.",
     _C.INVALID_ARGUMENTS: "Nothing was executed. {disallowed} Correct it and call {tool} again.",
-    _C.RUN_ID_REQUIRED: "Nothing was executed: {tool} counts operations by run. Send run.id with the call, the same one for the whole run.",
+    _C.RUN_ID_REQUIRED: "Nothing was executed: {tool} counts by run. Send run.id with the call, the same one for the whole run.",
     _C.IDEMPOTENCY_KEY_REQUIRED: "Nothing was executed: {tool} needs an Idempotency-Key header that names the operation. Send one, the same for every attempt.",
     _C.FORBIDDEN: "Nothing was executed: {tool} requires {permission}, which this session does not hold. Escalate instead of retrying.",
     _C.OVER_LIMIT: "Nothing was executed: {action} exceeds this caller's limit.{rule} {or_less}",

@@ -426,3 +426,57 @@ async def test_a_certificate_file_that_is_none_stops_the_start(tmp_path: Path, i
     for name in ("missing.pem", "empty.pem"):
         with pytest.raises(IssuersError, match=rf"ca_file .*{name}: "):
             Door(tmp_path, entry(issuer, ca_file=str(tmp_path / name)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "claims", "reason"),
+    [
+        ({"skew": "0s"}, {"exp": NOW}, "it has expired"),
+        ({"skew": "0s"}, {"nbf": NOW + 1}, "it is not valid yet"),
+        ({"max_lifetime": "1m"}, {"exp": NOW + 61}, "it is valid for longer than its issuer may make it here"),
+    ],
+)
+async def test_the_operator_sets_the_times(
+    tmp_path: Path, issuer: LocalIssuer, changes: dict[str, Any], claims: dict[str, Any], reason: str
+) -> None:
+    """`skew` and `max_lifetime` are bounds of the file, not of ours."""
+    assert await Door(tmp_path, entry(issuer, **changes)).reason(issuer.token(**claims)) == reason
+
+
+async def test_the_operator_sets_how_often_an_issuer_is_asked(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """`cooldown`."""
+    door = Door(tmp_path, entry(issuer, cooldown="60s"))
+    await door.ask(issuer.token())
+    await door.clock.advance(59)
+    await door.reason(issuer.token(header={"kid": "new"}, now=door.clock.wall()))
+    assert issuer.key_questions == 1
+    await door.clock.advance(1)
+    await door.reason(issuer.token(header={"kid": "new"}, now=door.clock.wall()))
+    assert issuer.key_questions == 2
+
+
+async def test_a_token_that_was_proved_ends_when_it_ends(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """To the second, whoever sent it before; a clock that is set back does not make it valid early."""
+    door = Door(tmp_path, entry(issuer, skew="0s"))
+    token = issuer.token(exp=NOW + 10)
+    assert isinstance(await door.ask(token), Caller)
+    door.clock.step_wall(-1)
+    assert await door.reason(token) == "it is not valid yet"
+    door.clock.step_wall(10)
+    assert isinstance(await door.ask(token), Caller)
+    assert isinstance(await door.ask(token), Caller)
+    await door.clock.advance(1)
+    assert await door.reason(token) == "it has expired"
+
+
+async def test_a_token_that_was_proved_is_the_same_caller(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """And one that differs by a letter is none of it; keys are renewed for it as for any other."""
+    door = Door(tmp_path, entry(issuer, refresh="60s"))
+    token = issuer.token(exp=NOW + 3000)
+    first = await door.ask(token)
+    assert door.tokens.authenticate(token) is first
+    assert await door.reason(token[:-4] + ("AAAA" if not token.endswith("AAAA") else "BBBB"))
+    await door.clock.advance(61)
+    assert door.tokens.authenticate(token) is first
+    await door.tokens._issuers[issuer.url][1].ask()
+    assert issuer.key_questions == 2
