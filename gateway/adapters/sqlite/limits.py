@@ -19,7 +19,6 @@ from gateway.stages.execute.breaker.spending import KEPT_S, Purse, Purses, fits
 
 _log = logging.getLogger("oncegate")
 _T = TypeVar("_T")
-_WAIT_S: Final = 0.25
 _RETRY_S: Final = 0.001
 _SWEEP_EVERY: Final = 1_000
 _SCHEMA: Final = """
@@ -35,8 +34,10 @@ CREATE TABLE IF NOT EXISTS spent (
 class SqliteLimits:
     """`RateLimits` and `Spending` of the processes of one host. The file is opened when a limit is first met."""
 
-    def __init__(self, path: Path, host: Host) -> None:
+    def __init__(self, path: Path, host: Host, *, wait_s: float = 2.0) -> None:
+        """`wait_s`: how long another process may keep the file from this one, which then counts alone."""
         self._path = path
+        self._wait_s = wait_s
         self._host = host
         self._connection: apsw.Connection | None = None
         self._buckets = Buckets()
@@ -75,7 +76,7 @@ class SqliteLimits:
     async def _within(self, work: Callable[[apsw.Connection], _T]) -> _T | None:
         """Do `work` in a transaction; None where the file cannot be had, for this process then counts alone."""
         loop = asyncio.get_running_loop()
-        give_up_at = loop.time() + _WAIT_S
+        give_up_at = loop.time() + self._wait_s
         while True:
             try:
                 connection = self._connection = self._connection or _opened(self._path)

@@ -1,7 +1,9 @@
 """The file of limits: two processes' views of it, and what becomes of it in bad times."""
 
+import asyncio
 import logging
 import stat
+import sys
 from pathlib import Path
 
 import apsw
@@ -87,8 +89,8 @@ async def test_without_a_file_the_process_counts_alone(tmp_path: Path, caplog: p
 
 
 async def test_a_file_that_another_keeps_locked_is_not_waited_for_long(path: Path) -> None:
-    """After a quarter of a second the process counts alone."""
-    mine = SqliteLimits(path, host(ManualClock()))
+    """After `wait_s` the process counts alone; later together again."""
+    mine = SqliteLimits(path, host(ManualClock()), wait_s=0.02)
     await mine.take([MINE])
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
@@ -118,3 +120,33 @@ async def test_what_is_over_is_swept(path: Path) -> None:
     assert counted._until_sweep == module._SWEEP_EVERY
     reader.close()
     counted.close()
+
+
+async def test_processes_count_together(path: Path) -> None:
+    """Three at once, each of which would take thirty: fifty there are, and as much as there is to spend."""
+    script = f"""
+import asyncio, sys
+from pathlib import Path
+from gateway.adapters.sqlite.host import this_host
+from gateway.adapters.sqlite.limits import SqliteLimits
+from gateway.manifest.policies import Rate
+from gateway.stages.execute.breaker.rate import Quota
+from gateway.stages.execute.breaker.spending import Purse
+
+async def main(name):
+    counted = SqliteLimits(Path({str(path)!r}), this_host(), wait_s=60.0)
+    quota = Quota(name="n", partition="acme", key="k", rate=Rate(count=50, per_s=86_400_000.0))
+    run = Purse(tenant="acme", run_id="r", unit="u")
+    taken = [(await counted.take([quota])).refused is None for _ in range(30)]
+    spent = [await counted.reserve(run, f"{{name}}-{{at}}", 1, 50) is None for at in range(30)]
+    print(sum(taken), sum(spent))
+
+asyncio.run(main(sys.argv[1]))
+"""
+    processes = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", script, name, stdout=asyncio.subprocess.PIPE)
+        for name in "abc"
+    ]
+    printed = [(await process.communicate())[0].split() for process in processes]
+
+    assert [sum(int(words[at]) for words in printed) for at in range(2)] == [50, 50]
