@@ -5,7 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from gateway.adapters.redis.limits import RedisLimits
+from gateway.adapters.redis.memory import Memory
+from gateway.adapters.system.clock import SystemClock
+from gateway.at_rest.sealing import Sealer
+from gateway.contract.call import Caller
+from gateway.manifest.policies import Rate, ToolLimits
+from gateway.stages.execute.breaker.quotas import OperatorRates, quotas
+from gateway.stages.execute.breaker.spending import Purse
+from tests import redis_servers
+from tests.gateway.adapters.redis.asking import client_of
 from tests.gateway.pipeline.rig import plain
+from tests.redis_fleets import clustered
 from tests.wire_codes.stand import PERMISSIONS, new_key, standing
 
 LIMITS = {"limits": {"rate": "2/h", "tenant_rate": "3/h"}, "cost": {"unit": "act", "per_call": 1, "per_run": 2}}
@@ -66,14 +77,39 @@ async def test_two_gateways_have_one_count(tmp_path: Path, store: str) -> None:
         assert await ask("c", "run-1", "AB") == [None, None]
 
 
-@pytest.mark.parametrize("count", [12])
-async def test_calls_at_once_through_the_front(tmp_path: Path, store: str, count: int) -> None:
+async def test_calls_at_once_through_the_front(tmp_path: Path, store: str) -> None:
     """As many as the rate lets through are carried out, and the others are told when to come back."""
     limits = {"limits": {"rate": "5/h"}}
     async with standing(tmp_path, plain(limits), settings={"store": store}) as stand:
-        answers = await asyncio.gather(*(stand.call(f"O{number}") for number in range(count)))
+        answers = await asyncio.gather(*(stand.call(f"O{number}") for number in range(12)))
         acts = len(stand.provider.acts)
 
-    assert sorted(str(answer.code) for answer in answers) == ["None"] * 5 + ["rate_limited"] * (count - 5)
+    assert sorted(str(answer.code) for answer in answers) == ["None"] * 5 + ["rate_limited"] * 7
     assert acts == 5
     assert all("retry-after" in answer.headers for answer in answers if answer.code)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", redis_servers.KINDS)
+async def test_a_cluster_counts_tenants_apart_and_everybody_together(kind: str) -> None:
+    """What one call takes may lie on two masters; what the second refuses is put back on the first."""
+    redis_servers.need(kind)
+    limits = ToolLimits(rate=(Rate(count=2, per_s=3600.0),), total_rate=(Rate(count=4, per_s=3600.0),))
+    asked = {
+        name: quotas("act", limits, OperatorRates(), Caller(subject="a", tenant=name)) for name in ("t1", "t2", "t3")
+    }
+    with clustered(kind) as fleet:
+        client = client_of(fleet.url)
+        Memory(client, Sealer())
+        counted = RedisLimits(client, SystemClock())
+        taken = [await counted.take(asked[name]) for name in ("t1", "t1", "t2", "t1", "t3", "t2")]
+        spent = [
+            await counted.reserve(Purse(tenant=name, run_id="r", unit="u"), str(number), 1, 2)
+            for name in asked
+            for number in range(3)
+        ]
+        client.close()
+
+    assert [it.refused for it in taken] == [None, None, None, 0, None, 1]
+    assert taken[5].tokens == pytest.approx((1.0, 0.0), abs=0.1)
+    assert spent == [None, None, 2.0] * 3

@@ -19,6 +19,7 @@ from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
+from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.app import log_fault, open_callers, open_store, wire
 from gateway.fronts.http.build import build
@@ -27,6 +28,7 @@ from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline
 from gateway.settings import Settings
 from gateway.stages.execute.attempt.ports import ToolTransport
+from gateway.stages.execute.operation.ports import OperationStore
 from tests.gateway.pipeline.provider import Provider
 from tests.gateway.pipeline.rig import read
 
@@ -195,8 +197,15 @@ def _core(settings: Settings, origin: str, telemetry: OtelTelemetry, wrap: Wrap)
     parts = wire(
         settings,
         shelf=Shelf(settings.manifests, Operator(engine=CelEngine(), environment={"API": origin}, secrets={})),
-        store=open_store(settings),
+        store=_patient(open_store(settings)),
         telemetry=telemetry,
         transport=wrap(HttpToolTransport(SystemClock(), egress=EgressPolicy(settings.allow_private))),
     )
     return Pipeline(parts, log_fault)
+
+
+def _patient(store: OperationStore) -> OperationStore:
+    """What is shown here is no haste: a server on a busy machine has its time."""
+    if isinstance(store, RedisOperationStore):
+        store.client.timeout_s = STARTS_WITHIN_S
+    return store
