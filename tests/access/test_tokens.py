@@ -62,6 +62,18 @@ async def test_every_refusal_is_an_envelope(tmp_path: Path, issuer: LocalIssuer)
     assert (known.status, known.code) == (401, "unauthenticated")
 
 
+async def test_an_issuer_keeps_nobody_past_the_callers_deadline(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """The caller would wait a tenth of a second, the gateway half a minute."""
+    issuer.manner = issuer.hang
+    async with standing(tmp_path, plain(), settings=settings(tmp_path, issuer, timeout="30s")) as stand:
+        token = f"Bearer {issuer.token(now=real_now(), org='acme')}"
+        answer = await stand.call(authorization=token, x_request_timeout_ms="100")
+        issuer.let_go.set()
+
+    assert (answer.status, answer.code) == (503, "authentication_unavailable")
+    assert stand.provider.sent == []
+
+
 async def test_no_token_leaves_the_gateway(
     tmp_path: Path, issuer: LocalIssuer, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +15,8 @@ from gateway.fronts.http.answers import Refusal, envelope_response
 from gateway.fronts.http.head import Exchange, bearer_token
 from gateway.fronts.http.ports import Authenticator
 from gateway.stages.feedback.context import Context
+
+_MAX_DIGITS: Final = 9
 
 Handler = Callable[[Request, Caller], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -41,12 +43,22 @@ async def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -
     if isinstance(proof, Caller):
         return proof
     if proof is not None and not isinstance(proof, Unproved):
-        proof = await proof
+        proof = await _in_time(proof, head)
         if isinstance(proof, Caller):
             return proof
     if proof is None:
         raise Refusal(ErrorCode.UNAUTHENTICATED)
     raise Refusal(proof.code, context=Context(reason=proof.reason, retry_after_s=proof.retry_after_s))
+
+
+async def _in_time(proof: Awaitable[Caller | Unproved], head: dict[bytes, bytes]) -> Caller | Unproved:
+    """The proof, if it comes before the caller's own deadline; what is malformed there is told later."""
+    given = head.get(b"x-request-timeout-ms", b"").strip()
+    limit_s = int(given) / 1000 if given.isdigit() and len(given) <= _MAX_DIGITS else None
+    try:
+        return await asyncio.wait_for(proof, limit_s)
+    except TimeoutError:
+        return Unproved(code=ErrorCode.AUTHENTICATION_UNAVAILABLE)
 
 
 def authenticated(authenticator: Authenticator, handler: Handler) -> Endpoint:
