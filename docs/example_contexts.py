@@ -115,6 +115,7 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
     _C.GATEWAY_SATURATED: (replace(REFUND, limit="20 calls at a time"),),
     _C.CIRCUIT_OPEN: (replace(REFUND, failures=5, calls=5, last_code="connect_timeout", retry_after_s=42.5),),
     _C.RATE_LIMITED: (replace(REFUND, limit="50 calls in 1.0 s", retry_after_s=0.4),),
+    _C.BUDGET_EXHAUSTED: (replace(REFUND, limit="5 refund a run, 5 spent"),),
     _C.DEADLINE_TOO_SHORT: (replace(REFUND, deadline_s=0.3, needed_s=2.25),),
     _C.CONNECT_TIMEOUT: (replace(REFUND, attempts=4),),
     _C.REJECTED: (replace(REFUND, status=400),),

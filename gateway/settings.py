@@ -77,6 +77,7 @@ Size = Annotated[int, BeforeValidator(lambda value: _quantity(value, _BYTES, "64
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
 _HostPort = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$")]
+_Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}/(s|m|h|d)$")]
 _Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
@@ -99,6 +100,10 @@ class Settings(BaseModel):
     )
     keys: Path = Field(
         default=Path("oncegate-keys.json"), description="File of API key hashes, written by `oncegate keys create`."
+    )
+    issuers: Path | None = Field(
+        default=None,
+        description="File of the issuers whose JWTs are accepted beside API keys, as docs/authentication.md describes it. Unset: API keys only.",
     )
     manifest_env: Annotated[tuple[_Variable, ...], BeforeValidator(_names)] = Field(
         default=(), description="Environment variables that manifests may use as `${NAME}`. Any other name is refused."
@@ -176,6 +181,14 @@ class Settings(BaseModel):
     rows: Literal["grouped", "sync"] = Field(
         default="grouped",
         description="When the execution row of a read is durable: within 50 ms together with others, or before the answer. Rows of writes that came to their record are always durable first.",
+    )
+    caller_rate: Annotated[tuple[_Rate, ...], BeforeValidator(_names)] = Field(
+        default=(),
+        max_length=4,
+        description="Calls of one caller over all tools, such as `600/m` or `50/s,20000/d`. Calls answered from a record, and refused ones, do not count.",
+    )
+    tenant_rate: Annotated[tuple[_Rate, ...], BeforeValidator(_names)] = Field(
+        default=(), max_length=4, description="The same for all callers of one tenant together."
     )
     accept_host: bool = Field(
         default=False, description="Take over a store file that another machine used, once it does not any more."

@@ -51,6 +51,7 @@ RULES: Final[Mapping[str, str]] = {
     "lookup-by-key": "A look-up by key or identifier is stronger than a search in a list.",
     "keyed-only": "An unknown outcome that outlives the key's window needs a person, if there is no look-up.",
     "plain-write": "A write without a downstream key is sent again only when it was proved not to have been delivered.",
+    "limits": "A budget lets at least one call through.",
     "timeouts": "The waits of a call fit into its total, and leave room for its own latency.",
     "catalogue": "Names are unique, and tools that name one another agree.",
     "revision": "Who changes what identifies an operation raises identity.revision.",

@@ -6,6 +6,7 @@ from typing import Any, Final
 from gateway.manifest.complaint import did_you_mean
 from gateway.manifest.declared import SCALARS, find
 from gateway.manifest.lint_http import HTTP_RULES
+from gateway.manifest.lint_limits import LIMIT_RULES
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.policies import Effect, Scope
@@ -220,4 +221,5 @@ RULES_OF_ONE: Final[tuple[Rule, ...]] = (
     _waits_fit,
     _views_and_captures,
     *HTTP_RULES,
+    *LIMIT_RULES,
 )

@@ -12,7 +12,7 @@ from gateway.contract.keys import MIN_KEY_LENGTH
 from gateway.manifest import policies
 from gateway.manifest.fields import (
     BodySize,
-    CallRate,
+    CallRates,
     Count,
     Date,
     Duration,
@@ -197,7 +197,9 @@ class LimitsSection(Section):
 
     concurrency: Count = Field(_L.concurrency, description="Attempts at the same time.")
     listening: Count = Field(_L.listening, description="Answered writes whose socket is still open.")
-    rate: CallRate | None = Field(None, description="Calls per unit. Default: no limit.")
+    rate: CallRates = Field((), description="Calls of each caller, per unit; one rate or several. Default: no limit.")
+    tenant_rate: CallRates = Field((), description="The same of all callers of a tenant together.")
+    total_rate: CallRates = Field((), description="The same of everybody together.")
     request_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest request: target and body.")
     result_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest response body.")
 
@@ -210,10 +212,11 @@ class ResultViewSection(Section):
 
 
 class CostSection(Section):
-    """What a call costs, for the rows."""
+    """What a call costs, for the rows and for budgets of runs."""
 
     unit: Word = Field(description="What is counted.")
     per_call: Annotated[float, Field(ge=0)] = Field(description="How much of it one call uses.")
+    per_run: Annotated[float, Field(gt=0)] | None = Field(None, description="How much one run may use, by any tools.")
 
 
 class TelemetrySection(Section):

@@ -150,9 +150,19 @@ class ToolLimits:
     """Attempts that run at the same time."""
     listening: int = 50
     """Writes whose caller was answered while their socket stays open."""
-    rate: Rate | None = None
+    rate: tuple[Rate, ...] = ()
+    """Of each caller."""
+    tenant_rate: tuple[Rate, ...] = ()
+    """Of all callers of one tenant together."""
+    total_rate: tuple[Rate, ...] = ()
+    """Of everybody together."""
     request_bytes: int = 65536
     result_bytes: int = 65536
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether any rate holds."""
+        return bool(self.rate or self.tenant_rate or self.total_rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +204,8 @@ class UnknownOwner:
 class Cost:
     unit: str
     per_call: float
+    per_run: float | None = None
+    """How many units one run may spend, by whatever tools: with this call it would be more, so it is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

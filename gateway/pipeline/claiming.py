@@ -13,13 +13,13 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.limiting import over_limit, over_rate
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.ruling import EXECUTION
 from gateway.pipeline.spool import Spool
-from gateway.pipeline.telling import Telling
 from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
@@ -74,7 +74,7 @@ class Claims:
         if isinstance(rendered, Envelope):
             return rendered
         refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._ruled(visit)
-        refused = refused or await self.barred(visit) or await over_rate(parts, visit.telling)
+        refused = refused or await self.barred(visit) or await over_limit(parts, visit.telling)
         if refused is not None:
             return refused
         visit.telling.idempotency = IdempotencyResult.NEW
@@ -229,16 +229,3 @@ def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:
     if not isinstance(told, Envelope) or told.error is None or told.error.code in _OWNERS_OWN:
         return None
     return told
-
-
-async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
-    """Spend one call of this caller's share of the tool; the refusal when it has none left."""
-    tool, caller = telling.tool, telling.caller
-    if tool is None or tool.limits.rate is None:
-        return None
-    rate = tool.limits.rate
-    wait_s = await parts.rates.take(f"{caller.tenant}\0{caller.subject}\0{tool.name}", rate)
-    if wait_s is None:
-        return None
-    limit = f"{rate.count} calls in {rate.per_s:g} s"
-    return telling.refuse(ErrorCode.RATE_LIMITED, retry_after_s=wait_s, limit=limit)

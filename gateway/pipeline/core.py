@@ -26,9 +26,10 @@ from gateway.contract.requests import (
 from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
-from gateway.pipeline.claiming import Claims, over_rate
+from gateway.pipeline.claiming import Claims
 from gateway.pipeline.forgetting import Forgetting
 from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.limiting import over_limit, settled
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
@@ -104,7 +105,7 @@ class Pipeline:
                     # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
                     return await asyncio.shield(self._spawn(self._written(telling, trace, tool, deadline)))
         telling.end(envelope, trace)
-        return envelope
+        return await settled(parts, telling, envelope)
 
     async def _read(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         try:
@@ -115,7 +116,7 @@ class Pipeline:
 
     async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         refused = await self._ruling(telling, trace).refusal(tool, EVERY)
-        refused = refused or await over_rate(self._parts, telling)
+        refused = refused or await over_limit(self._parts, telling)
         if refused is not None:
             return refused
         try:
@@ -127,7 +128,7 @@ class Pipeline:
     async def _written(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         envelope = await self._write(telling, trace, tool, deadline)
         telling.end(envelope, trace)
-        return envelope
+        return await settled(self._parts, telling, envelope)
 
     async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)

@@ -14,6 +14,7 @@ from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
 from gateway.manifest.policies import Deprecated
 from gateway.manifest.tool import Tool
+from gateway.pipeline.allowance import Allowance
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
@@ -65,6 +66,7 @@ class Telling:
         self.tool: Tool | None = None
         self.arguments: Mapping[str, Any] = {}
         self.idempotency = IdempotencyResult.NONE
+        self.allowance = Allowance()
         self.withheld: Withheld | None = None
         self.deadline: float | None = None
         """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
@@ -80,7 +82,7 @@ class Telling:
         self._hashed: str | None = None
         self._result_bytes: int | None = None
         # One call, one row: kept twice, after a store that did not answer, it is still the same one.
-        self._row_id = parts.chance.ulid()
+        self.row_id = parts.chance.ulid()
 
     def knows(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """The call has passed validation."""
@@ -245,11 +247,8 @@ class Telling:
     def row(self, envelope: Envelope) -> ExecutionRow:
         """The execution row of `envelope`."""
         parts, tool = self._parts, self.tool
-        stamp = Stamp(
-            row_id=self._row_id,
-            at_wall=parts.store.wall(),
-            latency_s=parts.clock.monotonic() - self.arrived,
-        )
+        latency_s = parts.clock.monotonic() - self.arrived
+        stamp = Stamp(row_id=self.row_id, at_wall=parts.store.wall(), latency_s=latency_s)
         return call_row(
             envelope,
             stamp,
@@ -277,9 +276,10 @@ class Telling:
 
     def _hash(self) -> str | None:
         if self._hashed is None:
-            arguments = self.arguments or self.call.arguments
             try:
-                self._hashed = argument_hash(canonical(arguments), self._parts.bounds.hash_key)
+                self._hashed = argument_hash(
+                    canonical(self.arguments or self.call.arguments), self._parts.bounds.hash_key
+                )
             except NotCanonical:
                 return None
         return self._hashed

@@ -34,7 +34,7 @@ TIMEOUT_S: Final = 0.25
 WAIT_MS: Final = 150
 """How long replicas may take to acknowledge, within that."""
 
-ONCE: Final = frozenset({"take"})
+ONCE: Final = frozenset({"take", "give"})
 """Scripts of which a second run would count."""
 
 Value = str | bytes | int | float

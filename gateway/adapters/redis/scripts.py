@@ -8,7 +8,21 @@ from typing import Final
 
 _HEADS: Final = ("clock", "tenant")
 SHARED: Final = frozenset(
-    {"identify", "enroll", "tenants", "pin", "pins", "check", "breakers", "swap", "throttle", "take"}
+    {
+        "identify",
+        "enroll",
+        "tenants",
+        "pin",
+        "pins",
+        "check",
+        "breakers",
+        "swap",
+        "throttle",
+        "take",
+        "give",
+        "reserve",
+        "unreserve",
+    }
 )
 """Scripts that act on no tenant's memory, or that make it."""
 

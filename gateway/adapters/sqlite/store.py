@@ -85,6 +85,15 @@ class SqliteOperationStore:
         file = open_file(path, host, sealer, accept_host=accept_host)
         return cls(file, host, sealer, wait_s=wait_s, rows_retention_s=rows_retention_s)
 
+    @property
+    def host(self) -> Host:
+        """The machine whose clocks the store goes by."""
+        return self._host
+
+    def beside(self, name: str) -> Path:
+        """The path of another file that belongs to this one."""
+        return self._file.path.with_name(f"{self._file.path.name}-{name}")
+
     def __repr__(self) -> str:
         return f"<SqliteOperationStore {self._file.path} {self._writer!r}>"
 

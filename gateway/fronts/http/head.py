@@ -38,7 +38,7 @@ _TRACEPARENT: Final = re.compile(
 _TRACEPARENT_LENGTH: Final = 55
 _MAX_STATE: Final = 512
 _SCHEME: Final = b"bearer "
-_MAX_TOKEN: Final = 4096
+_MAX_TOKEN: Final = 8192
 
 
 @dataclass(slots=True)

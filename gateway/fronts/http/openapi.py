@@ -10,6 +10,13 @@ from gateway.contract.requests import MAX_LIMIT
 from gateway.fronts.http.openapi_schemas import TOOL, VISIBLE, Schema, ref, schemas
 
 _WHOLE: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+_RATES: Final[Schema] = {
+    name: {"schema": {"type": "string"}, "description": words}
+    for name, words in (
+        ("RateLimit-Policy", "The rates that count this call, of draft-ietf-httpapi-ratelimit-headers-11."),
+        ("RateLimit", "What is left of each, and when there is more."),
+    )
+}
 _CALL_HEADERS: Final = (
     (
         "Idempotency-Key",
@@ -176,6 +183,7 @@ def _answer(words: str, *, replay: bool = False) -> Schema:
         answer["headers"] = {
             "Idempotent-Replayed": {"schema": {"type": "string", "enum": ["true"]}},
             "Oncegate-Operation-Id": {"schema": {"type": "string"}},
+            **_RATES,
         }
     return answer
 
@@ -187,9 +195,11 @@ def _errors(statuses: Iterable[int]) -> dict[str, Schema]:
 def _response(status: int) -> Schema:
     codes = ", ".join(code.value for code, facts in FACTS.items() if facts.status == status)
     response: Schema = {"description": codes, "content": {"application/json": {"schema": ref("Envelope")}}}
-    headers = {}
+    headers: dict[str, Schema] = {}
     if any(facts.retry_after_s is not None for facts in FACTS.values() if facts.status == status):
         headers["Retry-After"] = {"schema": {"type": "integer", "minimum": 0}}
+    if status == 429:
+        headers |= _RATES
     if status == 401:
         headers["WWW-Authenticate"] = {"schema": {"type": "string"}}
     return {**response, "headers": headers} if headers else response

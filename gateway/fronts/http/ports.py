@@ -1,8 +1,9 @@
 """The doors through which the HTTP front reaches the rest of the gateway."""
 
+from collections.abc import Awaitable
 from typing import Protocol
 
-from gateway.contract.call import Caller, ToolCall
+from gateway.contract.call import Caller, ToolCall, Unproved
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow
 from gateway.contract.requests import (
@@ -105,6 +106,9 @@ class Requests(Protocol):
 class Authenticator(Protocol):
     """Turns a credential into who is asking."""
 
-    def authenticate(self, token: str) -> Caller | None:
-        """The caller a bearer token stands for; None for any other token. In memory, and never raises."""
+    def authenticate(self, token: str) -> "Caller | Unproved | Awaitable[Caller | Unproved] | None":
+        """The caller a bearer token stands for; None for any other token. In memory, and never raises.
+
+        An awaitable where somebody has to be asked first; it is bounded in time.
+        """
         ...
