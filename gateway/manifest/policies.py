@@ -32,6 +32,16 @@ class Repeat(StrEnum):
     """What other material arguments meet when an operation of the same identity was done."""
 
     DENY = "deny"
+    APPROVAL = "approval"
+    """A person may allow another one, and an equal one that the call asks for with `repeat_of`."""
+
+
+class Otherwise(StrEnum):
+    """What comes of a rule that does not hold."""
+
+    REFUSE = "refuse"
+    APPROVAL = "approval"
+    """A person is asked."""
 
 
 class Guards(StrEnum):

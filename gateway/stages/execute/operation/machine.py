@@ -50,7 +50,10 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a live call brings to a record that it claims. Its request comes with the SENT mark."""
+    """What a live call brings to a record that it claims. Its request comes with the SENT mark.
+
+    `approval_id` and `approved_until` (wall) are of the approval that it rests on; None where none is needed.
+    """
 
     owner: str
     lease_until: float
@@ -58,6 +61,9 @@ class Claim:
     arguments: Mapping[str, object]
     fingerprint: str
     holds: tuple[Hold, ...]
+    approval_id: str | None = None
+    approved_until: float | None = None
+    repeat_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +117,7 @@ def pass_gate(record: Record, ownership: Ownership, sending: Sending, *, now: fl
     """Mark SENT, before the first byte.
 
     Raises:
-        FencedError: not the owner any more, as after a settlement, or the lease is dead: nothing may be sent.
+        FencedError: not the owner any more, as after a settlement, or the lease is dead, or the approval has lapsed.
         IllegalMoveError: it is marked already.
     """
     _require_owner(record, ownership, now)
@@ -238,6 +244,8 @@ def _lose_contact(record: Record, number: int, settlement: Settlement, now: floa
 
 
 def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:
+    if not record.is_approved_still(sending.wall):
+        raise FencedError
     attempt = Attempt(
         number=len(record.attempts) + 1,
         fence=fence,
@@ -261,6 +269,9 @@ def _claimed(record: Record, event: Event, by: Claim) -> Record:
         origin=by.origin,
         fingerprint=by.fingerprint,
         holds=by.holds,
+        approval_id=by.approval_id,
+        approved_until=by.approved_until,
+        repeat_of=by.repeat_of,
         # An item that came since the baseline may well be ours. Where that is ruled out, the gate brings a new one.
         bodies=Bodies(arguments=by.arguments, baseline=record.bodies.baseline),
     )
