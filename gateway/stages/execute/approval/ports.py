@@ -55,3 +55,7 @@ class ApprovalStore(Protocol):
     async def lapsed_approvals(self, wall: float, limit: int) -> tuple[Approval, ...]:
         """Live approvals of any tenant whose time is over at `wall`, the longest over first."""
         ...
+
+    async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
+        """Drop approvals that ended longer than `retention_s` ago, whole; how many. `tool`: only of this one."""
+        ...

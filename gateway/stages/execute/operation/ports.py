@@ -204,10 +204,8 @@ class OperationStore(ApprovalStore, Protocol):
     ) -> int:
         """Drop the bodies of records settled longer than `retention_s` ago: tombstones stay. Returns how many.
 
-        Approvals that have ended are dropped with them, whole.
-
         Args:
-            operation_id: only of this one, at once.
+            operation_id: only of this one, at once, and what its approval shows of it.
             tools: only of these; None: of all.
         """
         ...
