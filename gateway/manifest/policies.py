@@ -212,3 +212,9 @@ class Deprecated:
     use_instead: str | None = None
     remove_after: str | None = None
     """A date, YYYY-MM-DD."""
+
+    def warning(self, name: str) -> str:
+        """What callers of the tool `name` are told."""
+        instead = "" if self.use_instead is None else f" Use {self.use_instead} instead."
+        until = "" if self.remove_after is None else f" It may be removed after {self.remove_after}."
+        return f"{name} is deprecated since {self.since}.{instead}{until}"

@@ -32,6 +32,11 @@ class Forgetting:
         forgotten = 0
         for retention_s, tools in by_retention.items():
             forgotten += await self._parts.store.forget(retention_s=retention_s, tools=tools)
+        for tool in catalogue.tools.values():
+            if tool.approval is not None:
+                await self._parts.store.forget_approvals(retention_s=tool.retention_s, tool=tool.name)
+        # Those of tools that are gone; of the others what lies behind both retentions.
+        await self._parts.store.forget_approvals(retention_s=self._parts.bounds.retention_s)
         if not by_retention:
             # Rows have a retention of their own, also where no operation has anything to forget.
             await self._parts.store.forget(retention_s=self._parts.bounds.retention_s, tools=())

@@ -10,6 +10,7 @@ from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter, ApprovalOvertaken
 from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import Applied
+from gateway.stages.execute.operation.record import Record
 
 _PIECE: Final = 500
 """Keeps the server for about a millisecond."""
@@ -126,9 +127,20 @@ class KeepsApprovals:
     async def _drop(self, tenant: str, *values: Any) -> int:
         return int((await self._ask(tenant, "forget_approvals", *values)).values[0])
 
+    async def _forget_one(self, tenant: str, operation_id: str) -> int:
+        """Bury one settled operation, and drop what it was approved with."""
+        record = await self.by_operation_id(tenant, operation_id)
+        forgotten = int((await self._ask(tenant, "forget", "id", operation_id, 1, 0)).values[0])
+        if forgotten and record is not None and record.approval_id is not None:
+            await self._drop(tenant, "id", record.approval_id, 1, "")
+        return forgotten
+
     def _many(self, told: Any, tenant: str) -> list[Approval]:
         decoded = (decode(fields, tenant, self._sealer) for fields in told)
         return [approval for approval in decoded if approval is not None]
+
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
+        raise NotImplementedError
 
     def wall(self) -> float:
         raise NotImplementedError

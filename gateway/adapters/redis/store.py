@@ -123,11 +123,7 @@ class RedisOperationStore(KeepsApprovals):
             case "applied":
                 return Applied()
             case "held":
-                number, fields = reply.values
-                holder = records.decode(fields, name, self._sealer)
-                if holder is None:
-                    raise records.ForeignRecordError("a hold belongs to a record that is not there")
-                return HeldBy(prepared.checked[number - 1], holder)
+                return self._held(reply, prepared.checked, name)
             case "overtaken":
                 return ApprovalOvertaken(decode(reply.values[0], name, self._sealer))
             case _:
@@ -138,6 +134,13 @@ class RedisOperationStore(KeepsApprovals):
                 await self._append(name, change.rows)
             return Applied()
         return Stale(current)
+
+    def _held(self, reply: Reply, checked: Sequence[Hold], tenant: str) -> HeldBy:
+        number, fields = reply.values
+        holder = records.decode(fields, tenant, self._sealer)
+        if holder is None:
+            raise records.ForeignRecordError("a hold belongs to a record that is not there")
+        return HeldBy(checked[number - 1], holder)
 
     async def append_rows(self, rows: Sequence[ExecutionRow], *, strict: bool = False) -> None:
         self._open()
@@ -203,13 +206,6 @@ class RedisOperationStore(KeepsApprovals):
                 forgotten += count
             if self._rows_retention_s is not None:
                 await self._ask(tenant, "prune", int((self.wall() - self._rows_retention_s) * 1000))
-        return forgotten
-
-    async def _forget_one(self, tenant: str, operation_id: str) -> int:
-        record = await self.by_operation_id(tenant, operation_id)
-        forgotten = _count(await self._ask(tenant, "forget", "id", operation_id, 1, 0))
-        if forgotten and record is not None and record.approval_id is not None:
-            await self._drop(tenant, "id", record.approval_id, 1, "")
         return forgotten
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:

@@ -103,7 +103,10 @@ def matching(connection: apsw.Connection, query: ApprovalFilter, sealer: Sealer)
 def lapsed(connection: apsw.Connection, wall: float, limit: int, sealer: Sealer) -> tuple[Approval, ...]:
     """Live approvals whose time is over, the longest over first."""
     return _many(
-        connection, f"{_SELECT} WHERE expires_wall <= ? AND {_LIVE} ORDER BY expires_wall LIMIT ?", (wall, limit), sealer
+        connection,
+        f"{_SELECT} WHERE expires_wall <= ? AND {_LIVE} ORDER BY expires_wall LIMIT ?",
+        (wall, limit),
+        sealer,
     )
 
 

@@ -37,7 +37,11 @@ def follow(before: Record | None, after: Record, approval: Approval, *, wall: fl
     if _sends(before, after):
         # A claim that was refused in a way that may be tried again goes on with what it has spent.
         return approval if approval.status is Status.SPENT else machine.spend(approval, wall=wall)
-    if approval.status is Status.SPENT and after.state in (State.CLAIMED, State.FREE) and _nothing_left(after, approval):
+    if (
+        approval.status is Status.SPENT
+        and after.state in (State.CLAIMED, State.FREE)
+        and _nothing_left(after, approval)
+    ):
         approval = machine.take_back_mark(approval, wall=wall)
     if approval.status is Status.RESERVED and after.state not in (State.CLAIMED, State.SENT, State.LISTENING):
         return machine.give_back(approval, wall=wall)

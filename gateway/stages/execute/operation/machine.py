@@ -4,21 +4,19 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 `state` comes from `table.cell`; every changed record carries the next version.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.contract.changed import changed
 from gateway.contract.quick import quick
+from gateway.stages.execute.operation.claim import Claim
 from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
     UNSETTLED,
     Attempt,
     Bodies,
-    Hold,
     Knowledge,
-    Origin,
     Record,
     State,
 )
@@ -46,24 +44,6 @@ class Settlement:
     result: bytes | None = None
     code: str | None = None
     status: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """What a live call brings to a record that it claims. Its request comes with the SENT mark.
-
-    `approval_id` and `approved_until` (wall) are of the approval that it rests on; None where none is needed.
-    """
-
-    owner: str
-    lease_until: float
-    origin: Origin
-    arguments: Mapping[str, object]
-    fingerprint: str
-    holds: tuple[Hold, ...]
-    approval_id: str | None = None
-    approved_until: float | None = None
-    repeat_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
