@@ -104,7 +104,7 @@ class Inbox:
                 pass  # it says so itself, in readiness; the next round asks again
             except Exception as error:  # noqa: BLE001 - one bad approval must not end the care for all others
                 self._spool.fault("approvals", error)
-            await self._parts.clock.sleep(max(1.0, self._parts.bounds.sweep_interval_s))
+            await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
 
     async def _visible(self, approval_id: str, caller: Caller) -> Approval | None:
         approval = await self._parts.store.approval(caller.tenant, approval_id)

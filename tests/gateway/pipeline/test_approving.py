@@ -1,6 +1,7 @@
 """A call that a person must allow: asked for once, found again, used once, and never for another action."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -11,7 +12,7 @@ from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode, NextAction
 from gateway.contract.envelope import Envelope, ToolError
 from gateway.contract.execution import RowKind
-from gateway.contract.requests import DecisionRequest
+from gateway.contract.requests import ApprovalQuery, DecisionRequest
 from gateway.stages.execute.approval.record import Approval, Status
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED, changed
@@ -19,9 +20,7 @@ from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut
 from tests.gateway.pipeline.rig import CALLER, Rig, keyed, plain
 
-LEAD: Final = Caller(
-    subject="lead", tenant="acme", permissions=frozenset({"things:approve"}), attributes={"top": 100}
-)
+LEAD: Final = Caller(subject="lead", tenant="acme", permissions=frozenset({"things:approve"}), attributes={"top": 100})
 SECTION: Final[Mapping[str, Any]] = {
     "when": "args.amount > 5",
     "reason": "More than 5 needs a lead",
@@ -30,12 +29,15 @@ SECTION: Final[Mapping[str, Any]] = {
     "expires_after": "2h",
 }
 BIG: Final = 50
+EVERY: Final = ApprovalQuery()
 PATIENT: Final = {"timeouts.read": "1s"}
 
 
 def careful(**changes: Any) -> dict[str, Any]:
     """A write that above 5 a lead must allow."""
-    return plain({"approval": dict(SECTION), **PATIENT, **{name.replace("__", "."): it for name, it in changes.items()}})
+    return plain(
+        {"approval": dict(SECTION), **PATIENT, **{name.replace("__", "."): it for name, it in changes.items()}}
+    )
 
 
 def error(envelope: Envelope, code: ErrorCode) -> ToolError:
@@ -81,7 +83,12 @@ async def test_a_call_waits_and_then_goes_out_once(rig: MakeRig) -> None:
     assert (told.next_action, told.retryable) == (NextAction.REQUEST_APPROVAL, False)
     assert set(told.details) == {"approval_id", "approvers", "expires_at", "reason"}
     assert (told.details["approvers"], told.details["reason"]) == ("things:approve", "More than 5 needs a lead.")
-    for word in ("More than 5 needs a lead.", "things:approve", told.details["approval_id"], told.details["expires_at"]):
+    for word in (
+        "More than 5 needs a lead.",
+        "things:approve",
+        told.details["approval_id"],
+        told.details["expires_at"],
+    ):
         assert word in told.message
 
     assert await asked(gateway) == told.details["approval_id"]
@@ -104,13 +111,7 @@ async def test_what_needs_no_approval_is_not_asked_for(rig: MakeRig) -> None:
     gateway = await rig(careful())
     assert (await gateway.call(amount=5)).ok
     assert (await gateway.record()).approval_id is None
-    assert (await gateway.pipeline.approvals(_all(), LEAD)).data == {"approvals": []}
-
-
-def _all() -> Any:
-    from gateway.contract.requests import ApprovalQuery  # noqa: PLC0415 - for two tests
-
-    return ApprovalQuery()
+    assert (await gateway.pipeline.approvals(EVERY, LEAD)).data == {"approvals": []}
 
 
 async def test_when_true_asks_for_every_call(rig: MakeRig) -> None:
@@ -124,7 +125,7 @@ async def test_a_condition_without_a_value_refuses(rig: MakeRig) -> None:
     gateway = await rig(careful(approval__when="args.amount > caller.attributes.most"))
     told = error(await gateway.call(amount=1), ErrorCode.RULE_ERROR)
     assert "attributes.most" in told.message
-    assert (await gateway.pipeline.approvals(_all(), LEAD)).data == {"approvals": []}
+    assert (await gateway.pipeline.approvals(EVERY, LEAD)).data == {"approvals": []}
 
 
 async def test_a_changed_amount_is_another_action(rig: MakeRig) -> None:
@@ -240,17 +241,17 @@ async def test_an_unknown_outcome_asks_for_no_second_approval(rig: MakeRig) -> N
 async def test_a_replay_goes_out_only_while_the_approval_stands(rig: MakeRig) -> None:
     """A replay is a send: after the approval has lapsed the record is only looked at."""
     gateway = await rig(keyed({"approval": dict(SECTION), **PATIENT, "retry.max_attempts": 1}))
-    await allowed(gateway)
-    gateway.provider.writes.append(acts_then(cut))
-    error(await gateway.call(amount=BIG), ErrorCode.OUTCOME_UNKNOWN)
+    for order in ("A", "B"):
+        approval_id = await asked(gateway, order=order)
+        assert (await decided(gateway, approval_id)).ok
+        gateway.provider.writes.append(acts_then(cut))
+        error(await gateway.call(order, amount=BIG), ErrorCode.OUTCOME_UNKNOWN)
+    assert (await gateway.call("A", amount=BIG)).ok
     gateway.clock.wall_ahead_s = 2 * 3600 + 1
     sent = len(gateway.provider.sent)
-    error(await gateway.call(amount=BIG), ErrorCode.OUTCOME_UNKNOWN)
+    error(await gateway.call("B", amount=BIG), ErrorCode.OUTCOME_UNKNOWN)
     assert len(gateway.provider.sent) == sent
-    gateway.clock.wall_ahead_s = 0
-    settled = await gateway.call(amount=BIG)
-    assert settled.ok, settled
-    assert len(gateway.provider.acts) == 1
+    assert len(gateway.provider.acts) == 2
 
 
 async def test_twenty_calls_share_one_approval_and_one_effect(rig: MakeRig) -> None:
@@ -289,17 +290,11 @@ async def test_a_changed_policy_voids_what_was_approved(rig: MakeRig) -> None:
     gateway = await rig(careful())
     before = await allowed(gateway)
     written = careful(approval__when="args.amount > 4", approval__reason="More than 4 needs a lead")
-    (gateway.manifests / "act.yaml").write_text(_json(written))
-    assert gateway.shelf.refresh() is not None
+    (gateway.manifests / "act.yaml").write_text(json.dumps(written))
+    assert gateway.shelf.reload()
     told = error(await gateway.call(amount=BIG), ErrorCode.APPROVAL_REQUIRED)
     assert told.details["approval_id"] != before
     assert "More than 4" in told.message
-
-
-def _json(document: Mapping[str, Any]) -> str:
-    import json  # noqa: PLC0415 - for one test
-
-    return json.dumps(document)
 
 
 RULE: Final = {
@@ -326,7 +321,7 @@ async def test_a_refusal_comes_before_a_question(rig: MakeRig) -> None:
     never = {"code": "never", "require": "args.amount < 5", "message": "Never."}
     gateway = await rig(careful(approval={"approvers": "things:approve"}, rules=[RULE, never]))
     error(await gateway.call(amount=6, caller=POOR), ErrorCode.RULE_DENIED)
-    assert (await gateway.pipeline.approvals(_all(), LEAD)).data == {"approvals": []}
+    assert (await gateway.pipeline.approvals(EVERY, LEAD)).data == {"approvals": []}
 
 
 async def test_every_reason_is_told(rig: MakeRig) -> None:
@@ -440,7 +435,7 @@ async def test_prepare_says_what_will_be_asked_and_asks_nobody(rig: MakeRig) -> 
         "expires_after": 7200.0,
     }
     assert (await gateway.prepare(amount=5))["approval"]["required"] is False
-    assert (await gateway.pipeline.approvals(_all(), LEAD)).data == {"approvals": []}
+    assert (await gateway.pipeline.approvals(EVERY, LEAD)).data == {"approvals": []}
     approval_id = await asked(gateway)
     assert (await approval(gateway, approval_id)).action_hash == prepared["action_hash"]
 

@@ -9,7 +9,7 @@ from tests.gateway.stages.execute.approval.samples import LAPSES_WALL, asked, in
 def test_every_status_is_live_or_has_ended() -> None:
     """Pending, approved and reserved keep others of the same action away; the rest do not."""
     assert {Status.PENDING, Status.APPROVED, Status.RESERVED} == LIVE
-    assert LIVE | ENDED == set(Status)
+    assert set(Status) == LIVE | ENDED
     assert not LIVE & ENDED
 
 
