@@ -132,7 +132,7 @@ ATTRIBUTES: Final = (
     Attribute(SERVER_PORT, ("attempt", "metric"), "its port"),
     Attribute(URL_TEMPLATE, ("attempt",), "the manifest's path template, never a rendered path"),
     Attribute(RELOAD_RESULT, ("metric",), "`accepted` `rejected`"),
-    Attribute(ROW_KIND, ("metric",), "`call` `settlement`"),
+    Attribute(ROW_KIND, ("metric",), "`call` `settlement` `approval`"),
     Attribute(COST_UNIT, ("metric",), "`cost.unit` of the manifest"),
 )  # fmt: skip
 
