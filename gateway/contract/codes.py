@@ -222,7 +222,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.APPROVAL_REQUIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: a person must approve this exact action first. Wait for the decision, then make the same call again."),
     _C.APPROVAL_MISMATCH: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval is for another action. Make the call that was approved, or request an approval for this one."),
     _C.APPROVAL_EXPIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval has lapsed. Request a new approval for the same action."),
-    _C.APPROVAL_DENIED: _row(_NOT, _NO, _A.STOP, 403, _NEUTRAL, "Nothing was executed: an approver has denied this action. Do not call again; report that it was denied."),
+    _C.APPROVAL_DENIED: _row(_NOT, _NO, _A.STOP, 403, _NEUTRAL, "Nothing was executed: an approver has denied this action. Stop, and report that it was denied."),
     _C.REPEAT_NOT_ALLOWED: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was executed: this action is already done and may not be repeated. Use the stored result, or escalate if a second effect is intended."),
 
     _C.INTENT_STALE: _row(_NOT, _NO, _A.VERIFY, 409, _NEUTRAL, "Nothing was executed by this call: the action is no longer the one that was prepared. Look up the prepared operation, then prepare again."),
@@ -233,7 +233,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.NOT_RECONCILABLE: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was looked up: the tool declares no means to settle this operation. Escalate to an operator, who can settle it with evidence."),
     _C.INVALID_SETTLEMENT: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was settled: the operation cannot be settled in this way from its present state. Read the operation, then correct the settlement."),
     _C.APPROVER_NOT_ENTITLED: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was decided: this approval is not for this caller to decide. Escalate to somebody else who may."),
-    _C.APPROVAL_DECIDED: _row(_NOT, _NO, _A.STOP, 409, _NEUTRAL, "Nothing was changed: the approval is already decided, or has lapsed. Read it; a decision is made once."),
+    _C.APPROVAL_DECIDED: _row(_NOT, _NO, _A.STOP, 409, _NEUTRAL, "Nothing was changed: the approval is already decided, or has lapsed. Stop: a decision is made once. Read the approval."),
 
     _C.STORE_UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent by this call: the record that guards against doing it twice cannot be written. Make the same call again later.", 5.0),
     _C.GATEWAY_SATURATED: _row(_NOT, _YES, _A.RETRY, 503, _NEUTRAL, "Nothing was sent: the gateway is at its limit for this tool. Make the same call again later.", 1.0),

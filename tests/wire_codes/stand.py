@@ -64,6 +64,8 @@ class Stand:
     client: httpx.AsyncClient
     reader: str
     """The key of the same subject, who may only read with it."""
+    lead: str
+    """The key of somebody else, who may approve."""
     tasks: list["asyncio.Task[Any]"] = field(default_factory=list)
 
     @property
@@ -109,9 +111,11 @@ def answer_of(response: httpx.Response) -> Answer:
     return Answer(status=response.status_code, headers=dict(response.headers), envelope=response.json())
 
 
-def new_key(folder: Path, *permissions: str) -> str:
+def new_key(folder: Path, *permissions: str, subject: str = "agent", **attributes: Any) -> str:
     """A caller's key; the file gets its hash."""
-    made, _ = create_key(folder / "keys.json", subject="agent", tenant=TENANT, permissions=permissions, attributes={})
+    made, _ = create_key(
+        folder / "keys.json", subject=subject, tenant=TENANT, permissions=permissions, attributes=attributes
+    )
     return made
 
 
@@ -140,6 +144,7 @@ async def standing(
     _write(folder / "manifests", manifests)
     chosen = _settings(folder, where if private else None, settings or {})
     key, reader = new_key(folder, *PERMISSIONS), new_key(folder, "things:read")
+    lead = new_key(folder, "things:approve", subject="lead", most=5)
     telemetry = OtelTelemetry(TelemetrySettings(), SystemClock(), "0")
     core, ready = _core(chosen, where, telemetry, wrap), asyncio.Event()
     listening = bind(chosen)
@@ -155,7 +160,7 @@ async def standing(
     client = httpx.AsyncClient(
         base_url=f"http://127.0.0.1:{port}", headers={"authorization": f"Bearer {key}"}, timeout=STARTS_WITHIN_S
     )
-    stand = Stand(folder=folder, provider=provider, server=server, port=port, client=client, reader=reader)
+    stand = Stand(folder=folder, provider=provider, server=server, port=port, client=client, reader=reader, lead=lead)
     try:
         yield stand
     finally:

@@ -56,13 +56,7 @@ def schemas() -> dict[str, Schema]:
             },
             required=["settled_as", "evidence"],
         ),
-        "DecisionRequest": _closed(
-            {
-                "decision": {"type": "string", "enum": list(DECISION_NAMES)},
-                "note": _or_null({"type": "string", "minLength": 1, "maxLength": MAX_NOTE}),
-            },
-            required=["decision"],
-        ),
+        "DecisionRequest": _decision_request(),
         "ApprovalState": {"type": "string", "enum": [status.value for status in Status]},
         "Tool": _tool(),
         "ExecutionRow": _execution_row(),
@@ -118,6 +112,16 @@ def _call_request() -> Schema:
             "expect": _or_null(_closed({"operation_key": _or_null(VISIBLE), "action_hash": _or_null(VISIBLE)})),
             "repeat_of": _or_null(VISIBLE),
         }
+    )
+
+
+def _decision_request() -> Schema:
+    return _closed(
+        {
+            "decision": {"type": "string", "enum": list(DECISION_NAMES)},
+            "note": _or_null({"type": "string", "minLength": 1, "maxLength": MAX_NOTE}),
+        },
+        required=["decision"],
     )
 
 

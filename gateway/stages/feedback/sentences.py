@@ -39,7 +39,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.APPROVAL_REQUIRED: "Nothing was executed: {action} must be approved{approvers} first.{rule} Wait for the decision on {approval}{lapses}, then make the same call again.",
     _C.APPROVAL_MISMATCH: "Nothing was executed: {approval} is for another action than {action}. Make the call that was approved, or request an approval for this one.",
     _C.APPROVAL_EXPIRED: "Nothing was executed: {approval} of {action} has lapsed. Request a new approval for the same action.",
-    _C.APPROVAL_DENIED: "Nothing was executed: {approval} of {action} was denied. Do not call {tool} again with these arguments; report that it was denied.",
+    _C.APPROVAL_DENIED: "Nothing was executed: {approval} of {action} was denied. Do not call {tool} again with these arguments: stop, and report that it was denied.",
     _C.REPEAT_NOT_ALLOWED: "Nothing was executed: what {tool} has done may not be repeated on purpose. Use the stored result of the first call, or escalate if a second effect is intended.",
 
     _C.INTENT_STALE: "Nothing was executed by this call: {action} is no longer what was prepared{reason}. Look up the prepared operation, then prepare {tool} again.",
@@ -50,7 +50,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.NOT_RECONCILABLE: "Nothing was looked up: {tool} declares no means to settle {operation}{reason}. Escalate {person}, who can settle it with evidence.",
     _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} cannot be settled in this way{reason}. Read the operation, then correct the settlement.",
     _C.APPROVER_NOT_ENTITLED: "Nothing was decided about {approval}{reason}. Escalate to somebody else{entitled}.",
-    _C.APPROVAL_DECIDED: "Nothing was changed: {approval} {stands}. Read it; a decision is made once.",
+    _C.APPROVAL_DECIDED: "Nothing was changed: {approval} {stands}. Stop: a decision is made once. Read the approval.",
 
     _C.STORE_UNAVAILABLE: "Nothing was sent by this call: the record that guards {action} against happening twice cannot be written. Make the same call again {after}.",
     _C.GATEWAY_SATURATED: "Nothing was sent: the gateway is at its limit for {tool}{of_limit}. Make the same call again {after}.",

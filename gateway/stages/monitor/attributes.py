@@ -121,7 +121,7 @@ ATTRIBUTES: Final = (
     Attribute(RETRY_DELAY, ("attempt",), "seconds waited before this attempt"),
     Attribute(RESULT_TRUNCATED, ("call",), "true when something was left out of the result"),
     Attribute(CALL_ABANDONED, ("call",), "true when nobody was left to be answered"),
-    Attribute(LINK_TYPE, ("link",), "`original_execution` `reconciles` `inbound`"),
+    Attribute(LINK_TYPE, ("link",), "`original_execution` `reconciles` `approval_request` `inbound`"),
     Attribute(RECONCILE_METHOD, ("reconcile", "metric"), "`lookup` `same_key_replay`"),
     Attribute(RECONCILE_RESULT, ("reconcile", "metric"), "`done` `not_done` `still_unknown` `unsupported`"),
     Attribute(HTTP_METHOD, ("attempt", "request", "metric"), "`_OTHER` when it is not a registered method"),

@@ -19,8 +19,7 @@ CREATE TABLE approvals (
 );
 CREATE UNIQUE INDEX approvals_live ON approvals (tenant, action_hash)
   WHERE status IN ('pending', 'approved', 'reserved');
-CREATE INDEX approvals_by_action ON approvals (action_hash);
-CREATE INDEX approvals_by_tenant ON approvals (tenant);
+CREATE INDEX approvals_by_action ON approvals (tenant, action_hash);
 CREATE INDEX approvals_by_operation ON approvals (operation_id) WHERE operation_id IS NOT NULL;
 CREATE INDEX approvals_lapsing ON approvals (expires_wall) WHERE status IN ('pending', 'approved', 'reserved');
 CREATE INDEX approvals_ended ON approvals (ended_wall) WHERE ended_wall IS NOT NULL;
