@@ -12,6 +12,7 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.telling import rfc3339
 from gateway.pipeline.visit import Visit
 from gateway.stages.execute.approval import machine
+from gateway.stages.execute.approval.entitlement import still_stands
 from gateway.stages.execute.approval.ports import ApprovalChange
 from gateway.stages.execute.approval.record import LIVE, Approval, Status
 from gateway.stages.execute.approval.table import ApprovalMoveError
@@ -106,7 +107,7 @@ class Approvals:
                 approval = await store.approval_for(made.tenant, made.action_hash)
                 continue
             match approval.status:
-                case Status.APPROVED:
+                case Status.APPROVED if still_stands(approval, visit.intention.tool.approval):
                     visit.trace.link(approval.traceparent, LinkType.APPROVAL_REQUEST)
                     return Granted(approval_id=approval.approval_id, until=approval.expires_wall)
                 case Status.DENIED:
