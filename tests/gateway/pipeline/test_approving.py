@@ -19,6 +19,7 @@ from tests.gateway.manifest.sample import REMOVED, changed
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut
 from tests.gateway.pipeline.rig import CALLER, Rig, keyed, plain
+from tests.gateway.pipeline.watched import Spans
 
 LEAD: Final = Caller(subject="lead", tenant="acme", permissions=frozenset({"things:approve"}), attributes={"top": 100})
 SECTION: Final[Mapping[str, Any]] = {
@@ -462,3 +463,51 @@ async def test_prepare_refuses_repetitions_that_the_tool_does_not_have(rig: Make
 def test_the_section_is_a_section() -> None:
     """What these tests change is there to be changed."""
     assert set(changed(careful(), {"approval.limit": REMOVED})["approval"]) == set(SECTION) - {"limit"}
+
+
+# -- owners that die, and what telemetry shows -----------------------------------------------------------------------
+
+
+async def test_a_dead_owner_gives_its_approval_back(rig: MakeRig) -> None:
+    """Killed between claim and send: the sweeper ends the claim, and the next call needs nobody's word again."""
+    gateway = await rig(careful(timeouts__connect="1500ms"))
+    approval_id = await allowed(gateway)
+    await gateway.provider.stop()
+    with gateway.provider.unreachable():
+        stuck = gateway.soon(amount=BIG)
+        await gateway.until(State.CLAIMED)
+        assert (await approval(gateway, approval_id)).status is Status.RESERVED
+        gateway.clock.ahead_s = 60
+        assert await gateway.also()._sweeper.sweep() == 1
+        back = await approval(gateway, approval_id)
+        assert (back.status, back.operation_id) == (Status.APPROVED, None)
+    await gateway.provider.start()
+    gateway.clock.ahead_s = 0
+    await stuck
+    assert (await gateway.call(amount=BIG)).ok
+    assert len(gateway.provider.acts) == 1
+
+
+async def test_telemetry_shows_that_a_call_waits_and_nothing_of_what_it_is(
+    rig: MakeRig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Outcome, code and a link to the request; no argument, reason or note in spans, metrics, logs or rows."""
+    caplog.set_level("DEBUG")
+    spans = Spans()
+    reason = "canary of {args.order} needs a lead"
+    gateway = await rig(careful(approval__reason=reason), telemetry=spans.telemetry)
+    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    call: dict[str, Any] = {"order": "CANARY", "arguments": {"note": "canary note"}, "run_id": "r"}
+    approval_id = await asked(gateway, traceparent=parent, **call)
+    await gateway.pipeline.decide(approval_id, DecisionRequest(approve=True, note="canary word"), LEAD)
+    assert (await gateway.call(amount=BIG, **call)).ok
+    metrics = gateway.pipeline.metrics().decode().lower()
+    rows = " ".join(str(row).lower() for row in await gateway.rows(3))
+    shown = [span.to_json().lower() for span in spans.named("")]
+    for text in (metrics, rows, caplog.text.lower(), *shown):
+        assert "canary" not in text
+    asking, going = [span for span in spans.exporter.get_finished_spans() if span.name.startswith("execute_tool")]
+    assert (asking.attributes or {})["oncegate.outcome"] == "approval_required"
+    [link] = [it for it in going.links if (it.attributes or {}).get("oncegate.link.type") == "approval_request"]
+    assert asking.context is not None
+    assert (link.context.trace_id, link.context.span_id) == (asking.context.trace_id, asking.context.span_id)
