@@ -155,7 +155,7 @@ async def test_an_approval_is_for_who_asked_in_this_run(rig: MakeRig, other: Map
     """Anybody else, and any other run, has to ask; nothing tells them that it exists."""
     gateway = await rig(careful())
     approval_id = await allowed(gateway, run_id="run-1")
-    call = {"run_id": "run-1", **other}
+    call: dict[str, Any] = {"run_id": "run-1", **other}
     error(await gateway.call(amount=BIG, approval_id=approval_id, **call), ErrorCode.APPROVAL_MISMATCH)
     assert await asked(gateway, **call) != approval_id
     assert gateway.provider.requests == []
@@ -373,7 +373,7 @@ async def test_the_same_once_more_on_purpose(rig: MakeRig) -> None:
     """`repeat_of` names what was done; the repetition is one operation itself, however often it is asked for."""
     gateway = await rig(careful(**REPEATS))
     first = await gateway.call(amount=5)
-    again = {"repeat_of": first.meta.operation_id}
+    again: dict[str, Any] = {"repeat_of": first.meta.operation_id}
     approval_id = await asked(gateway, 5, **again)
     assert (await decided(gateway, approval_id)).ok
     assert (await gateway.call(amount=5)).meta.operation_id == first.meta.operation_id
@@ -408,7 +408,7 @@ async def test_a_repetition_that_never_left_keeps_its_approval(rig: MakeRig) -> 
     """And its occurrence."""
     gateway = await rig(careful(**REPEATS, retry__max_attempts=1))
     first = await gateway.call(amount=5)
-    again = {"repeat_of": first.meta.operation_id}
+    again: dict[str, Any] = {"repeat_of": first.meta.operation_id}
     approval_id = await allowed(gateway, 5, **again)
     await gateway.provider.stop()
     error(await gateway.call(amount=5, **again), ErrorCode.CONNECT_FAILED)

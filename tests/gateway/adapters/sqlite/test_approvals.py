@@ -53,8 +53,8 @@ async def test_what_was_stored_before_there_was_a_key_is_sealed(tmp_path: Path) 
     approval = await kept(path)
     assert await found(path, SEAL_KEY) == approval
     with apsw.Connection(str(path)) as connection:
-        [(sealed,)] = connection.execute("SELECT sealed FROM approvals").fetchall()
-    assert sealed[:1] == b"\x01"
+        [(mark,)] = connection.execute("SELECT hex(substr(sealed, 1, 1)) FROM approvals").fetchall()
+    assert mark == "01"
 
 
 async def test_a_key_that_approvals_need_may_not_be_missing(tmp_path: Path) -> None:

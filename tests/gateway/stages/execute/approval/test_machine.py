@@ -6,14 +6,14 @@ from typing import Final
 import pytest
 
 from gateway.stages.execute.approval import machine
-from gateway.stages.execute.approval.record import ENDED, Approval, Status
+from gateway.stages.execute.approval.record import ENDED, Approval, Decision, Status
 from gateway.stages.execute.approval.table import APPROVAL_TRANSITIONS, ApprovalEvent, ApprovalMoveError
 from tests.gateway.stages.execute.approval.samples import LAPSES_WALL, YES, in_status
 
 IN_TIME: Final = 1_400.0
 MOVES: Final[Mapping[ApprovalEvent, Callable[[Approval, float], Approval]]] = {
-    ApprovalEvent.APPROVED: lambda it, wall: machine.approve(it, machine.Decision(by="lead", wall=wall)),
-    ApprovalEvent.DENIED: lambda it, wall: machine.deny(it, machine.Decision(by="lead", wall=wall)),
+    ApprovalEvent.APPROVED: lambda it, wall: machine.approve(it, Decision(by="lead", wall=wall)),
+    ApprovalEvent.DENIED: lambda it, wall: machine.deny(it, Decision(by="lead", wall=wall)),
     ApprovalEvent.LAPSED: lambda it, wall: machine.lapse(it, wall=wall),
     ApprovalEvent.RESERVED: lambda it, wall: machine.reserve(it, operation_id="op", fence=2, wall=wall),
     ApprovalEvent.SPENT: lambda it, wall: machine.spend(it, wall=wall),

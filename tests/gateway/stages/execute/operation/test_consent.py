@@ -1,6 +1,8 @@
 """What moves of a record do to the approval behind it, walked through both tables at once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import pytest
@@ -60,14 +62,14 @@ def learnt(it: Record, evidence: Evidence) -> Record:
 def moves(it: Record) -> list[Record]:
     """Everything that can happen to a record next."""
     own = machine.own(it) if it.owner else None
-    tried = [
+    tried: list[Callable[[], Record]] = [
         lambda: machine.claim(it, claim()),
         lambda: machine.pass_gate(it, machine.own(it), SENDING, now=NOW),
         lambda: machine.pass_replay_gate(it, own, SENDING, owner="other", lease_until=NOW + 30, now=NOW),
         lambda: machine.give_up(it, machine.own(it), now=NOW),
         lambda: machine.answer_caller(it, machine.own(it)),
         lambda: machine.see_dead_lease(it, now=NOW + 60),
-        *[lambda e=evidence: learnt(it, e) for evidence in Evidence],
+        *[partial(learnt, it, evidence) for evidence in Evidence],
         lambda: machine.settle_by_operator(it, Event.OPERATOR_FREE, SETTLEMENT, now=NOW),
         lambda: machine.find(it, 1, SETTLEMENT, now=NOW, attempts=len(it.attempts)),
         lambda: machine.find_nothing(it, version=it.version, now=NOW, confirm=1),
