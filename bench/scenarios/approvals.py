@@ -3,7 +3,9 @@
 import asyncio
 import time
 
-from bench.scenarios.stage import PATIENCE_S, Column, Finding, Stage
+from bench.scenarios.crashes import HELD
+from bench.scenarios.incident import settled
+from bench.scenarios.stage import OPEN, PATIENCE_S, Column, Finding, Stage
 from bench.scenarios.target import Kind, Told, Word
 
 LARGE_PAISE = 2_000_000
@@ -97,6 +99,31 @@ async def never_left(stage: Stage) -> Finding:
             **allowed,
             "what never left used the approval up": not asked_again,
             "the service was never away": any(each.kind is Kind.NOT_EXECUTED for each in told[1:]),
+        },
+    )
+
+
+async def killed_with_it(stage: Stage) -> Finding:
+    """S8k: approved; the gateway is killed -9 after the provider has committed. Nobody is asked again, nothing done again."""
+    told, allowed = await _allowed(stage)
+    await stage.provider.script(stage.order, HELD)
+    lost = asyncio.create_task(stage.ask(amount_paise=LARGE_PAISE))
+    await stage.provider.event("effect", stage.order)
+    await stage.target.kill()
+    await lost
+    await stage.provider.release(stage.order)
+    await stage.target.restart()
+    until = time.monotonic() + (1.0 if stage.column is Column.PLAIN else PATIENCE_S)
+    again = [await stage.ask(amount_paise=LARGE_PAISE)]
+    while again[-1].kind in OPEN and time.monotonic() < until:
+        await asyncio.sleep(0.1)
+        again.append(await stage.ask(amount_paise=LARGE_PAISE))
+    return await stage.find(
+        [*told, *again],
+        checks={
+            **allowed,
+            "a failure was told that is not proved": all(each.kind in OPEN | {Kind.DONE} for each in again),
+            "the result never came": settled(stage, again[-1]),
         },
     )
 

@@ -3,6 +3,7 @@
 from bench.scenarios.approvals import (
     changed_after_the_word,
     denied,
+    killed_with_it,
     lapsed,
     never_left,
     own_word,
@@ -54,6 +55,10 @@ SCENARIOS = (
     Scenario(id="S8s", title="the requester approves it itself", right=0, play=own_word),
     Scenario(id="S8d", title="denied, then called again", right=0, play=denied),
     Scenario(id="S8n", title="approved, and the attempt never left", right=1, play=never_left, alone=True),
+    Scenario(
+        id="S8k", title="approved, then killed -9 after the commit", right=1, play=killed_with_it,
+        alone=True, options=SHORT_LEASE | WORKERS,
+    ),
     Scenario(id="S9", title="commits, then closes without an answer", right=1, play=broken_answer(ending="close")),
     Scenario(id="S9r", title="commits, then resets the connection", right=1, play=broken_answer(ending="reset")),
     Scenario(id="S9b", title="commits, then 502", right=1, play=broken_answer(ending="status", status=502)),

@@ -308,3 +308,24 @@ async def test_another_process_sees_the_same(harness: Harness) -> None:
     assert await other.commit(Change(approval=ApprovalChange(before=None, after=asked(approval_id="x")))) == (
         ApprovalOvertaken(kept)
     )
+
+
+async def test_of_many_claims_with_one_approval_one_is_made(harness: Harness, clock: ManualClock) -> None:
+    """Two gateways at once, each with claims of records of its own: one record, one reservation, and no trace of the rest."""
+    one, other = await harness.open(), await harness.open()
+    allowed = await approved(one)
+    claims = [
+        replace(with_approval("a", clock.monotonic()), key=f"key-{n}", operation_id=f"op-{n}", holds=())
+        for n in range(8)
+    ]
+    answers = await asyncio.gather(
+        *((one, other)[n % 2].commit(together(None, claim, allowed)) for n, claim in enumerate(claims))
+    )
+    winner = claims[answers.index(Applied())]
+    taken = await one.approval("acme", "ap-a")
+    assert taken is not None
+    assert (taken.status, taken.operation_id) == (Status.RESERVED, winner.operation_id)
+    assert answers.count(Applied()) == 1
+    assert answers.count(ApprovalOvertaken(taken)) == len(claims) - 1
+    kept = [await other.by_key("acme", claim.key) for claim in claims]
+    assert [record for record in kept if record is not None] == [winner]

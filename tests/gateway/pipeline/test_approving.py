@@ -511,3 +511,20 @@ async def test_telemetry_shows_that_a_call_waits_and_nothing_of_what_it_is(
     [link] = [it for it in going.links if (it.attributes or {}).get("oncegate.link.type") == "approval_request"]
     assert asking.context is not None
     assert (link.context.trace_id, link.context.span_id) == (asking.context.trace_id, asking.context.span_id)
+
+
+async def test_an_approval_that_lapses_between_claim_and_send_opens_no_gate(rig: MakeRig) -> None:
+    """The connection took longer than the approval had left: nothing is sent, and it is asked for anew."""
+    gateway = await rig(careful(timeouts__connect="1500ms"))
+    approval_id = await allowed(gateway)
+    await gateway.provider.stop()
+    with gateway.provider.unreachable():
+        stuck = gateway.soon(amount=BIG)
+        await gateway.until(State.CLAIMED)
+        gateway.clock.wall_ahead_s = 2 * 3600 + 1
+    await gateway.provider.start()
+    told = error(await stuck, ErrorCode.APPROVAL_REQUIRED)
+    assert told.details["approval_id"] != approval_id
+    assert gateway.provider.requests == []
+    assert (await approval(gateway, approval_id)).status is Status.EXPIRED
+    assert (await gateway.record()).state is State.FREE
