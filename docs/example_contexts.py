@@ -94,10 +94,12 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
             approval_id="01JB3KAPPR",
             approvers="refunds:approve",
             rule="Refunds above INR 1,000 need a support lead (POL-REF-004 3.2).",
+            lapses_at="2026-10-28T11:14:02Z",
         ),
     ),
     _C.APPROVAL_MISMATCH: (replace(REFUND, approval_id="01JB3KAPPR"),),
     _C.APPROVAL_EXPIRED: (replace(REFUND, approval_id="01JB3KAPPR"),),
+    _C.APPROVAL_DENIED: (replace(REFUND, approval_id="01JB3KAPPR"),),
     _C.INTENT_STALE: (replace(REFUND, reason="the operation key differs"),),
     _C.IDEMPOTENCY_CONFLICT: (
         replace(REFUND, state="done", differing=("amount_paise",), settled_at="2026-10-28T09:14:02Z"),
@@ -112,6 +114,15 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
     ),
     _C.NOT_RECONCILABLE: (replace(MESSAGE, operation_id="01JB3M0N"),),
     _C.INVALID_SETTLEMENT: (replace(REFUND, reason="it is already done"),),
+    _C.APPROVER_NOT_ENTITLED: (
+        replace(
+            REFUND,
+            approval_id="01JB3KAPPR",
+            approvers="refunds:approve",
+            reason="it is beyond what this approver may approve",
+        ),
+    ),
+    _C.APPROVAL_DECIDED: (replace(REFUND, approval_id="01JB3KAPPR", state="denied"),),
     _C.GATEWAY_SATURATED: (replace(REFUND, limit="20 calls at a time"),),
     _C.CIRCUIT_OPEN: (replace(REFUND, failures=5, calls=5, last_code="connect_timeout", retry_after_s=42.5),),
     _C.RATE_LIMITED: (replace(REFUND, limit="50 calls in 1.0 s", retry_after_s=0.4),),

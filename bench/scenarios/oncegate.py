@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.scenarios.burst import ask, from_processes
-from bench.scenarios.target import Call, Kind, Setting, Told
+import httpx
+
+from bench.scenarios.burst import PATIENCE_S, ask, from_processes
+from bench.scenarios.target import Call, Kind, Setting, Told, Word
 from gateway.demo.gateway_process import COMMAND, create_key, start_gateway
 from gateway.demo.processes import Child
 
 MANIFESTS = Path(__file__).parent / "manifests"
-PERMISSIONS = ("refunds:write", "refunds:read")
+PERMISSIONS = ("refunds:write", "refunds:read", "refunds:approve")
 KINDS = {"executed": Kind.EXECUTED, "unknown": Kind.UNKNOWN, "not_executed": Kind.NOT_EXECUTED}
 CODES = {
     "idempotency_conflict": Kind.CONFLICT,
@@ -44,7 +46,9 @@ class OnceGate:
         self._processes: list[Child] = []
         self._setting: Setting | None = None
         self._headers: dict[str, str] = {}
+        self._lead: dict[str, str] = {}
         self._operations: dict[str, str] = {}
+        self._approvals: dict[str, str] = {}
 
     async def start(self, setting: Setting) -> None:
         """Make a key for a caller and start the processes."""
@@ -53,6 +57,10 @@ class OnceGate:
             setting.folder / "keys.json", subject="agent", tenant="scenarios", permissions=PERMISSIONS
         )
         self._headers = {"Authorization": f"Bearer {key}"}
+        lead = await create_key(
+            setting.folder / "keys.json", subject="lead", tenant="scenarios", permissions=("refunds:approve",)
+        )
+        self._lead = {"Authorization": f"Bearer {lead}"}
         self._processes = [await self._started(number) for number in range(setting.processes)]
 
     async def _started(self, number: int) -> Child:
@@ -86,6 +94,22 @@ class OnceGate:
             url = f"{self._processes[0].url}/v1/operations/{operation}/reconcile"
             await ask({"headers": self._headers, "body": {}}, [url])
 
+    async def decide(self, call: Call, word: Word) -> bool:
+        """`POST /v1/approvals/{id}/decision` for the approval of the last answer to this call."""
+        headers = self._headers if word is Word.OWN else self._lead
+        body = {"decision": "deny" if word is Word.NO else "approve"}
+        [answer] = await ask({"headers": headers, "body": body}, [f"{self._approval(call)}/decision"])
+        return bool((answer["body"] or {}).get("ok"))
+
+    async def until_lapsed(self, call: Call) -> None:
+        """Read it until it says so."""
+        async with httpx.AsyncClient(headers=self._lead, timeout=PATIENCE_S, trust_env=False) as client:
+            while (await client.get(self._approval(call))).json()["data"]["state"] != "expired":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+    def _approval(self, call: Call) -> str:
+        return f"{self._processes[0].url}/v1/approvals/{self._approvals.get(call.key, 'none')}"
+
     async def kill(self, process: int = 0) -> None:
         """SIGKILL one process."""
         await self._processes[process].kill()
@@ -116,6 +140,8 @@ class OnceGate:
         envelope = answer["body"] or {}
         if operation := envelope.get("meta", {}).get("operation_id"):
             self._operations[call.key] = operation
+        if approval := envelope.get("meta", {}).get("approval_id"):
+            self._approvals[call.key] = approval
         return read_envelope(envelope)
 
 

@@ -64,6 +64,7 @@ class ErrorCode(StrEnum):
     ROUTE_NOT_FOUND = "route_not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     OPERATION_NOT_FOUND = "operation_not_found"
+    APPROVAL_NOT_FOUND = "approval_not_found"
     # Validation, permission, approval.
     UNKNOWN_TOOL = "unknown_tool"
     MISSING_ARGUMENTS = "missing_arguments"
@@ -81,6 +82,7 @@ class ErrorCode(StrEnum):
     APPROVAL_REQUIRED = "approval_required"
     APPROVAL_MISMATCH = "approval_mismatch"
     APPROVAL_EXPIRED = "approval_expired"
+    APPROVAL_DENIED = "approval_denied"
     REPEAT_NOT_ALLOWED = "repeat_not_allowed"
     # The operation record.
     INTENT_STALE = "intent_stale"
@@ -90,6 +92,9 @@ class ErrorCode(StrEnum):
     OPERATION_FROZEN = "operation_frozen"
     NOT_RECONCILABLE = "not_reconcilable"
     INVALID_SETTLEMENT = "invalid_settlement"
+    # An approver's word.
+    APPROVER_NOT_ENTITLED = "approver_not_entitled"
+    APPROVAL_DECIDED = "approval_decided"
     # The gateway's own limits and state.
     STORE_UNAVAILABLE = "store_unavailable"
     GATEWAY_SATURATED = "gateway_saturated"
@@ -202,6 +207,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.ROUTE_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "Nothing was executed: there is no such route. Read /openapi.json for the routes there are."),
     _C.METHOD_NOT_ALLOWED: _row(_NOT, _NO, _A.STOP, 405, _NEUTRAL, "Nothing was executed: the route does not take this method. Use a method named in the Allow header."),
     _C.OPERATION_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "There is no such operation among those this caller may see. Check the identifier; do not guess another."),
+    _C.APPROVAL_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "There is no such approval among those this caller may see. Check the identifier; do not guess another."),
 
     _C.UNKNOWN_TOOL: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 404, _NEUTRAL, "Nothing was executed: no tool has this name. Call one of the tools in the catalogue."),
     _C.MISSING_ARGUMENTS: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: required arguments are missing. Supply them and call again."),
@@ -219,6 +225,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.APPROVAL_REQUIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: a person must approve this exact action first. Wait for the decision, then make the same call again."),
     _C.APPROVAL_MISMATCH: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval is for another action. Make the call that was approved, or request an approval for this one."),
     _C.APPROVAL_EXPIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval has lapsed. Request a new approval for the same action."),
+    _C.APPROVAL_DENIED: _row(_NOT, _NO, _A.STOP, 403, _NEUTRAL, "Nothing was executed: an approver has denied this action. Stop, and report that it was denied."),
     _C.REPEAT_NOT_ALLOWED: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was executed: this action is already done and may not be repeated. Use the stored result, or escalate if a second effect is intended."),
 
     _C.INTENT_STALE: _row(_NOT, _NO, _A.VERIFY, 409, _NEUTRAL, "Nothing was executed by this call: the action is no longer the one that was prepared. Look up the prepared operation, then prepare again."),
@@ -228,6 +235,8 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.OPERATION_FROZEN: _row(_UNKNOWN, _NO, _A.ESCALATE, 424, _NEUTRAL, "There is evidence of more than one effect, or evidence that contradicts itself. Do not call again; escalate to an operator."),
     _C.NOT_RECONCILABLE: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was looked up: the tool declares no means to settle this operation. Escalate to an operator, who can settle it with evidence."),
     _C.INVALID_SETTLEMENT: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was settled: the operation cannot be settled in this way from its present state. Read the operation, then correct the settlement."),
+    _C.APPROVER_NOT_ENTITLED: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was decided: this approval is not for this caller to decide. Escalate to somebody else who may."),
+    _C.APPROVAL_DECIDED: _row(_NOT, _NO, _A.STOP, 409, _NEUTRAL, "Nothing was changed: the approval is already decided, or has lapsed. Stop: a decision is made once. Read the approval."),
 
     _C.STORE_UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent by this call: the record that guards against doing it twice cannot be written. Make the same call again later.", 5.0),
     _C.GATEWAY_SATURATED: _row(_NOT, _YES, _A.RETRY, 503, _NEUTRAL, "Nothing was sent: the gateway is at its limit for this tool. Make the same call again later.", 1.0),

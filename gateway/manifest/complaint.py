@@ -40,6 +40,7 @@ RULES: Final[Mapping[str, str]] = {
     "credential": "Secrets stand in a manifest by reference only: ${secret:NAME}.",
     "expression": "Conditions compile, are boolean and use declared names only.",
     "rule": "A rule looks at the call, asks reads only, and says nothing that a tool wrote.",
+    "approval": "Who is asked for approvals is named, may be told from who asks, and is asked about something.",
     "write-identity": "A write says what makes two calls the same operation.",
     "write-settled": "The unknown outcome of a write can be settled: by a key, by a look-up, or by somebody named.",
     "identity": "Identity and hold fields are required arguments that can be compared.",

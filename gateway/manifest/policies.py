@@ -32,6 +32,16 @@ class Repeat(StrEnum):
     """What other material arguments meet when an operation of the same identity was done."""
 
     DENY = "deny"
+    APPROVAL = "approval"
+    """A person may allow another one, and an equal one that the call asks for with `repeat_of`."""
+
+
+class Otherwise(StrEnum):
+    """What comes of a rule that does not hold."""
+
+    REFUSE = "refuse"
+    APPROVAL = "approval"
+    """A person is asked."""
 
 
 class Guards(StrEnum):
@@ -214,3 +224,9 @@ class Deprecated:
     use_instead: str | None = None
     remove_after: str | None = None
     """A date, YYYY-MM-DD."""
+
+    def warning(self, name: str) -> str:
+        """What callers of the tool `name` are told."""
+        instead = "" if self.use_instead is None else f" Use {self.use_instead} instead."
+        until = "" if self.remove_after is None else f" It may be removed after {self.remove_after}."
+        return f"{name} is deprecated since {self.since}.{instead}{until}"

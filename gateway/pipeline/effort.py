@@ -18,6 +18,7 @@ from gateway.pipeline.keeping import HeldError, Keeper, Rows, no_rows
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge, kind_of
+from gateway.stages.execute.approval.entitlement import still_stands
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
@@ -236,6 +237,8 @@ class Effort:
             keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
             lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
             left_s = limits.send_deadline - parts.clock.monotonic()
+            if record.approved_until is not None:
+                left_s = min(left_s, record.approved_until - wall)
             sending = Sending(
                 send_by=min(lease_until, now + left_s),
                 horizon_s=horizon_s(self.tool),
@@ -250,7 +253,10 @@ class Effort:
                 record, self._ownership, sending, owner=token, lease_until=lease_until, now=now
             )
 
-        self.record = await self._keeper.move(self.record, move, leased=True)
+        terms_of_approval = self.tool.approval
+        self.record = await self._keeper.move(
+            self.record, move, leased=True, entitled=lambda approval: still_stands(approval, terms_of_approval)
+        )
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
         self.sends += 1

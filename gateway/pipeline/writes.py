@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from enum import Enum, auto
-from typing import assert_never
+from typing import Final, assert_never
 
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
@@ -33,6 +33,7 @@ from gateway.stages.execute.operation.meeting import (
     InDoubt,
     Meeting,
     NoRecord,
+    NotRepeatable,
     OwnRecord,
     Running,
     SeeDead,
@@ -48,6 +49,10 @@ from gateway.stages.monitor.outcome import learned
 from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
 
 # How often a call that waits looks at the record itself: the owner may be another process, or dead.
+NOT_DONE_BEFORE: Final = (
+    "Nothing was executed: repeat_of names no operation of this call's identity that was done. "
+    "Name the operation_id of the one that is to be done once more, or leave repeat_of out."
+)
 _FIRST_POLL_S, _LONGEST_POLL_S = 0.05, 0.5
 
 
@@ -92,7 +97,7 @@ class Writes:
         own, snapshot = await self.meet_own(visit)
         return meet_holders(own, visit.intention.holds, snapshot.holders, now=snapshot.now)
 
-    async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord, Snapshot]":
+    async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord | NotRepeatable, Snapshot]":
         """The same for the operation alone, whoever stands on its holds."""
         store, intention = self._parts.store, visit.intention
         former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
@@ -129,7 +134,7 @@ class Writes:
                 with contextlib.suppress(FencedError):
                     await self._keeper.move(record, lambda r, now: machine.see_dead_lease(r, now=now))
                 return None
-            case Answered(record=record):
+            case Answered(record=record) | Frozen(record=record):
                 return self._answered(record, visit)
             case Conflict(record=record):
                 return self._conflict(record, visit)
@@ -137,16 +142,18 @@ class Writes:
                 return await self._running(record, visit)
             case InDoubt(record=record):
                 return await self._in_doubt(record, visit)
-            case Frozen(record=record):
-                visit.telling.idempotency = IdempotencyResult.UNKNOWN
-                return visit.telling.stored(record)
             case Held(holder=holder):
                 return await self._held(holder, visit)
+            case NotRepeatable():
+                return visit.telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED, message=NOT_DONE_BEFORE)
             case _:
                 assert_never(meeting)
 
     def _answered(self, record: Record, visit: Visit) -> Envelope:
         telling, tool = visit.telling, visit.intention.tool
+        if record.state is State.FROZEN:
+            telling.idempotency = IdempotencyResult.UNKNOWN
+            return telling.stored(record)
         telling.idempotency = IdempotencyResult.REPLAYED
         visit.trace.link(record.origin.traceparent, LinkType.ORIGINAL_EXECUTION)
         other = differing(tool, record.bodies.arguments, visit.intention.arguments, material=False)

@@ -67,6 +67,8 @@ class Stand:
     client: httpx.AsyncClient
     reader: str
     """The key of the same subject, who may only read with it."""
+    lead: str
+    """The key of somebody else, who may approve."""
     tasks: list["asyncio.Task[Any]"] = field(default_factory=list)
 
     @property
@@ -112,9 +114,11 @@ def answer_of(response: httpx.Response) -> Answer:
     return Answer(status=response.status_code, headers=dict(response.headers), envelope=response.json())
 
 
-def new_key(folder: Path, *permissions: str, tenant: str = TENANT, subject: str = "agent") -> str:
+def new_key(folder: Path, *permissions: str, tenant: str = TENANT, subject: str = "agent", **attributes: Any) -> str:
     """A caller's key; the file gets its hash."""
-    made, _ = create_key(folder / "keys.json", subject=subject, tenant=tenant, permissions=permissions, attributes={})
+    made, _ = create_key(
+        folder / "keys.json", subject=subject, tenant=tenant, permissions=permissions, attributes=attributes
+    )
     return made
 
 
@@ -145,6 +149,7 @@ async def standing(
     _write(folder / "manifests", manifests)
     chosen = _settings(folder, where if private else None, settings or {})
     key, reader = new_key(folder, *PERMISSIONS), new_key(folder, "things:read")
+    lead = new_key(folder, "things:approve", subject="lead", most=5)
     telemetry = OtelTelemetry(TelemetrySettings(server_spans=spans is not None), SystemClock(), "0", spans=spans)
     core, ready = _core(chosen, where, telemetry, wrap), asyncio.Event()
     listening = bind(chosen)
@@ -160,7 +165,7 @@ async def standing(
     client = httpx.AsyncClient(
         base_url=f"http://127.0.0.1:{port}", headers={"authorization": f"Bearer {key}"}, timeout=STARTS_WITHIN_S
     )
-    stand = Stand(folder=folder, provider=provider, server=server, port=port, client=client, reader=reader)
+    stand = Stand(folder=folder, provider=provider, server=server, port=port, client=client, reader=reader, lead=lead)
     try:
         yield stand
     finally:

@@ -1,6 +1,8 @@
 """What a list is asked for, held against one record or row."""
 
 from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.approval.ports import ApprovalFilter
+from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import Record
 
@@ -25,4 +27,16 @@ def row_matches(row: ExecutionRow, query: RowFilter) -> bool:
         and query.tool in (None, row.tool)
         and query.code in (None, row.code)
         and (query.since_wall is None or row.at_wall >= query.since_wall)
+    )
+
+
+def approval_matches(approval: Approval, query: ApprovalFilter) -> bool:
+    """Whether an approval is asked for."""
+    everybodys = query.subject is None and not query.permissions
+    return (
+        query.tenant == approval.tenant
+        and (everybodys or approval.subject == query.subject or approval.approvers in query.permissions)
+        and (query.statuses is None or approval.status in query.statuses)
+        and query.run_id in (None, approval.run_id)
+        and query.tool in (None, approval.tool)
     )

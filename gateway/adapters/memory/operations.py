@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gateway.adapters.memory.approvals import KeepsApprovals
 from gateway.adapters.memory.filters import matches, row_matches
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
@@ -36,7 +37,7 @@ class _Care:
     until: float = 0.0
 
 
-class MemoryOperationStore:
+class MemoryOperationStore(KeepsApprovals):
     """An `OperationStore` that forgets everything with its process. Belongs to one event loop."""
 
     durable: Final = False
@@ -44,6 +45,7 @@ class MemoryOperationStore:
 
     def __init__(self, clock: Clock, *, rows_retention_s: float | None = None) -> None:
         """`rows_retention_s`: `forget` deletes execution rows older than this; None keeps them."""
+        super().__init__()
         self._clock = clock
         self._rows_retention_s = rows_retention_s
         self._epoch = secrets.token_hex(16)
@@ -86,7 +88,12 @@ class MemoryOperationStore:
             raise ValueError(f"{before!r} cannot become {after!r}")
         kept = None if after is None else _copy(after)
         await self._write()
+        asked = change.approval
         if kept is None:
+            if asked is not None and not self._approvals.holds(asked):
+                if overtaken := self._approvals.refusal(asked):
+                    return overtaken
+                self._approvals.keep(asked)
             self._append(change.rows)
             return Applied()
         current = self._records.get(kept.key)
@@ -97,8 +104,10 @@ class MemoryOperationStore:
         expired = change.not_after is not None and self.now() >= change.not_after
         if expired or (None if current is None else current.version) != expected:
             return Stale(None if current is None else _copy(current))
-        if held := self._held(before, kept):
-            return held
+        if refused := self._held(before, kept) or (None if asked is None else self._approvals.refusal(asked)):
+            return refused
+        if asked is not None:
+            self._approvals.keep(asked)
         self._keep(kept, current)
         self._append(change.rows)
         return Applied()
@@ -185,6 +194,8 @@ class MemoryOperationStore:
                     record, version=record.version + 1, bodies=Bodies(), holds=(), tombstone=True
                 )
                 forgotten += 1
+        if operation_id is not None and forgotten:
+            self._approvals.forget_operation(operation_id)
         if operation_id is None and self._rows_retention_s is not None:
             rows_until = self.wall() - self._rows_retention_s
             self._rows = {row_id: row for row_id, row in self._rows.items() if row.at_wall > rows_until}

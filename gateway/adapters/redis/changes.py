@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.adapters.redis.approvals import move_values
 from gateway.adapters.redis.memory import Tenant
 from gateway.adapters.redis.records import head_text, row_values
 from gateway.at_rest import codec
@@ -29,11 +30,13 @@ def tenant_of(change: Change) -> str | None:
     """Whose change it is; None when it has neither record nor row.
 
     Raises:
-        ValueError: a row is of another tenant than the record: they cannot be written together.
+        ValueError: a row or an approval is of another tenant than the record: they cannot be written together.
     """
     tenants = {row.tenant for row in change.rows}
     if change.after is not None:
         tenants.add(change.after.origin.tenant)
+    if change.approval is not None:
+        tenants.add(change.approval.after.tenant)
     if len(tenants) > 1:
         raise ValueError("a change belongs to one tenant")
     return next(iter(tenants), None)
@@ -84,6 +87,7 @@ def prepare(change: Change, after: Record, tenant: Tenant, sealer: Sealer) -> Pr
         len(stood - stands),
         *row_values(change.rows),
         *(codec.hold_digest(hold, tenant.secret).hex() for hold in holds),
+        *(() if change.approval is None else move_values(change.approval, sealer)),
     )
     return Prepared(arguments=arguments, checked=checked, sends=sends)
 

@@ -6,7 +6,8 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-_HEADS: Final = ("clock", "tenant")
+_HEADS: Final = ("clock", "tenant", "approval")
+_MOVES_APPROVALS: Final = frozenset({"commit", "approve"})
 SHARED: Final = frozenset(
     {
         "identify",
@@ -44,6 +45,8 @@ def clock_text() -> str:
 def script(name: str, clock: str) -> Script:
     """The script of that name, under the given clock."""
     heads = (clock,) if name in SHARED else (clock, _text("tenant"))
+    if name in _MOVES_APPROVALS:
+        heads = (*heads, _text("approval"))
     text = "\n".join((*heads, _text(name)))
     return Script(name, text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from gateway.adapters.redis import changes, records
+from gateway.adapters.redis.approvals import KeepsApprovals, decode
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.lists import Lists
 from gateway.adapters.redis.memory import Memory, Reply, shared_key
@@ -15,6 +16,7 @@ from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer, SealError
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.approval.ports import ApprovalOvertaken
 from gateway.stages.execute.operation.ports import (
     Applied,
     Change,
@@ -34,7 +36,7 @@ _log = logging.getLogger("oncegate")
 _CHUNK: Final = 500
 
 
-class RedisOperationStore:
+class RedisOperationStore(KeepsApprovals):
     """An `OperationStore`. It connects when it is first asked; everything belongs to one event loop."""
 
     durable: Final = True
@@ -104,6 +106,8 @@ class RedisOperationStore:
     async def commit(self, change: Change) -> Commit:
         name = changes.tenant_of(change)
         after = change.after
+        if after is None and change.approval is not None:
+            return await self._move(change.approval, change.rows)
         if after is None or name is None:
             if name is not None:
                 await self._append(name, change.rows)
@@ -119,11 +123,9 @@ class RedisOperationStore:
             case "applied":
                 return Applied()
             case "held":
-                number, fields = reply.values
-                holder = records.decode(fields, name, self._sealer)
-                if holder is None:
-                    raise records.ForeignRecordError("a hold belongs to a record that is not there")
-                return HeldBy(prepared.checked[number - 1], holder)
+                return self._held(reply, prepared.checked, name)
+            case "overtaken":
+                return ApprovalOvertaken(decode(reply.values[0], name, self._sealer))
             case _:
                 current = self._record(reply.values[0], name, key=after.key)
         if current is not None and current == after:
@@ -132,6 +134,13 @@ class RedisOperationStore:
                 await self._append(name, change.rows)
             return Applied()
         return Stale(current)
+
+    def _held(self, reply: Reply, checked: Sequence[Hold], tenant: str) -> HeldBy:
+        number, fields = reply.values
+        holder = records.decode(fields, tenant, self._sealer)
+        if holder is None:
+            raise records.ForeignRecordError("a hold belongs to a record that is not there")
+        return HeldBy(checked[number - 1], holder)
 
     async def append_rows(self, rows: Sequence[ExecutionRow], *, strict: bool = False) -> None:
         self._open()
@@ -188,7 +197,7 @@ class RedisOperationStore:
         forgotten = 0
         for tenant in await self._memory.names():
             if operation_id is not None:
-                forgotten += _count(await self._ask(tenant, "forget", "id", operation_id, 1, 0))
+                forgotten += await self._forget_one(tenant, operation_id)
                 continue
             until = self.wall() - retention_s
             while count := _count(

@@ -8,7 +8,7 @@ from typing import Final, Self, TypeVar
 
 import apsw
 
-from gateway.adapters.sqlite import care, changes, pins, queries
+from gateway.adapters.sqlite import approvals, care, changes, pins, queries
 from gateway.adapters.sqlite.care import Care
 from gateway.adapters.sqlite.host import Host, this_host
 from gateway.adapters.sqlite.opening import OpenFile, open_file
@@ -18,6 +18,8 @@ from gateway.adapters.sqlite.writer import Writer
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.approval.ports import ApprovalFilter
+from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import (
     Change,
     Commit,
@@ -188,7 +190,7 @@ class SqliteOperationStore:
         self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
     ) -> int:
         if operation_id is not None:
-            return await self._write(lambda connection: care.forget_one(connection, operation_id))
+            return await self._write(lambda connection: _forget_one(connection, operation_id))
         until = self.wall() - retention_s
         forgotten = 0
         while count := await self._write(lambda connection: care.forget_settled(connection, until, tools)):
@@ -197,6 +199,24 @@ class SqliteOperationStore:
             rows_until = self.wall() - self._rows_retention_s
             while await self._write(lambda connection: care.prune_rows(connection, rows_until)):
                 pass
+        return forgotten
+
+    async def approval(self, tenant: str, approval_id: str) -> Approval | None:
+        return await self._read(lambda connection: approvals.by_id(connection, tenant, approval_id, self._sealer))
+
+    async def approval_for(self, tenant: str, action_hash: str) -> Approval | None:
+        return await self._read(lambda connection: approvals.latest(connection, tenant, action_hash, self._sealer))
+
+    async def list_approvals(self, query: ApprovalFilter) -> tuple[Approval, ...]:
+        return await self._read(lambda connection: approvals.matching(connection, query, self._sealer))
+
+    async def lapsed_approvals(self, wall: float, limit: int) -> tuple[Approval, ...]:
+        return await self._read(lambda connection: approvals.lapsed(connection, wall, limit, self._sealer))
+
+    async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
+        until, forgotten = self.wall() - retention_s, 0
+        while count := await self._write(lambda connection: approvals.forget(connection, until, tool)):
+            forgotten += count
         return forgotten
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
@@ -248,3 +268,10 @@ class SqliteOperationStore:
             except apsw.Error as error:
                 raise StoreUnavailableError(f"{type(error).__name__}: {error}") from error
             await asyncio.sleep(_RETRY_S)
+
+
+def _forget_one(connection: apsw.Connection, operation_id: str) -> int:
+    forgotten = care.forget_one(connection, operation_id)
+    if forgotten:
+        approvals.forget_operation(connection, operation_id)
+    return forgotten

@@ -115,6 +115,7 @@ def _record_paths() -> dict[str, Any]:
     )
     rows["responses"]["200"]["content"]["application/x-ndjson"] = {"schema": ref("ExecutionRow")}
     return {
+        **_approval_paths(run, tool, limit),
         "/v1/operations": {
             "get": _get(
                 "listOperations",
@@ -140,6 +141,31 @@ def _record_paths() -> dict[str, Any]:
         },
         "/v1/executions": {"get": rows},
         "/v1/breakers": {"get": _get("listBreakers", "Every circuit breaker.", [], [403])},
+    }
+
+
+def _approval_paths(run: Schema, tool: Schema, limit: Schema) -> dict[str, Any]:
+    one = [_path("approval_id", {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"})]
+    state = _parameter("state", "query", ref("ApprovalState"), "In this state.")
+    decide = _post("decideApproval", "A person's word about one action, once.", [403, 409, 413, 415, 503])
+    decide["responses"]["200"] = _answer("The approval as it stands afterwards.")
+    return {
+        "/v1/approvals": {
+            "get": _get(
+                "listApprovals",
+                "Approvals asked for, or to be decided; newest first.",
+                [state, run, tool, limit],
+                [503],
+            )
+        },
+        "/v1/approvals/{approval_id}": {
+            "parameters": one,
+            "get": _get("getApproval", "One approval: the exact action, who asked, why, until when.", [], [503]),
+        },
+        "/v1/approvals/{approval_id}/decision": {
+            "parameters": one,
+            "post": {**decide, "requestBody": _body("DecisionRequest")},
+        },
     }
 
 

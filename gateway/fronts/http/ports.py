@@ -7,7 +7,9 @@ from gateway.contract.call import Caller, ToolCall, Unproved
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow
 from gateway.contract.requests import (
+    ApprovalQuery,
     BreakerView,
+    DecisionRequest,
     ExecutionQuery,
     OperationQuery,
     Readiness,
@@ -60,6 +62,18 @@ class Core(Protocol):
 
     async def settle(self, operation_id: str, settlement: SettleRequest, caller: Caller) -> Envelope:
         """Take an operator's word (`operations:settle`). `data` is the operation as it stands afterwards."""
+        ...
+
+    async def approval(self, approval_id: str, caller: Caller) -> Envelope:
+        """One approval that the caller asked for or may decide; else `approval_not_found`."""
+        ...
+
+    async def approvals(self, query: ApprovalQuery, caller: Caller) -> Envelope:
+        """The same for many: `data` is `{"approvals": […]}`."""
+        ...
+
+    async def decide(self, approval_id: str, request: DecisionRequest, caller: Caller) -> Envelope:
+        """Take a person's word, once. `data` is the approval as it stands afterwards."""
         ...
 
     async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:

@@ -22,6 +22,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.ROUTE_NOT_FOUND: "Nothing was executed: there is no such route. Read /openapi.json for the routes there are.",
     _C.METHOD_NOT_ALLOWED: "Nothing was executed: the route does not take this method. Use a method named in the Allow header.",
     _C.OPERATION_NOT_FOUND: "There is no such operation among those this caller may see. Check the identifier; do not guess another.",
+    _C.APPROVAL_NOT_FOUND: "There is no such approval among those this caller may see. Check the identifier; do not guess another.",
 
     _C.UNKNOWN_TOOL: "Nothing was executed: no tool is named {given}.{near}{tools}",
     _C.MISSING_ARGUMENTS: "Nothing was executed. {missing} Supply what is missing and call {tool} again.",
@@ -36,9 +37,10 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.RULE_DENIED: "Nothing was executed: a rule of {tool} does not allow {action}.{rule} {or_person}",
     _C.RULE_ERROR: "Nothing was executed: a rule of {tool} could not be evaluated{reason}. Do not retry; escalate {person}.",
     _C.RULE_LOOKUP_FAILED: "Nothing was executed: what a rule of {tool} needs to know could not be looked up{reason}. Make the same call again {after}.",
-    _C.APPROVAL_REQUIRED: "Nothing was executed: {action} must be approved{approvers} first.{rule} Wait for the decision on {approval}, then make the same call again.",
+    _C.APPROVAL_REQUIRED: "Nothing was executed: {action} must be approved{approvers} first.{rule} Wait for the decision on {approval}{lapses}, then make the same call again.",
     _C.APPROVAL_MISMATCH: "Nothing was executed: {approval} is for another action than {action}. Make the call that was approved, or request an approval for this one.",
     _C.APPROVAL_EXPIRED: "Nothing was executed: {approval} of {action} has lapsed. Request a new approval for the same action.",
+    _C.APPROVAL_DENIED: "Nothing was executed: {approval} of {action} was denied. Do not call {tool} again with these arguments: stop, and report that it was denied.",
     _C.REPEAT_NOT_ALLOWED: "Nothing was executed: what {tool} has done may not be repeated on purpose. Use the stored result of the first call, or escalate if a second effect is intended.",
 
     _C.INTENT_STALE: "Nothing was executed by this call: {action} is no longer what was prepared{reason}. Look up the prepared operation, then prepare {tool} again.",
@@ -48,6 +50,8 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.OPERATION_FROZEN: "For {action} there is evidence of more than one effect, or evidence that contradicts itself ({operation}). Do not call {tool} again; escalate {person}.",
     _C.NOT_RECONCILABLE: "Nothing was looked up: {tool} declares no means to settle {operation}{reason}. Escalate {person}, who can settle it with evidence.",
     _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} cannot be settled in this way{reason}. Read the operation, then correct the settlement.",
+    _C.APPROVER_NOT_ENTITLED: "Nothing was decided about {approval}{reason}. Escalate to somebody else{entitled}.",
+    _C.APPROVAL_DECIDED: "Nothing was changed: {approval} {stands}. Stop: a decision is made once. Read the approval.",
 
     _C.STORE_UNAVAILABLE: "Nothing was sent by this call: the record that guards {action} against happening twice cannot be written. Make the same call again {after}.",
     _C.GATEWAY_SATURATED: "Nothing was sent: the gateway is at its limit for {tool}{of_limit}. Make the same call again {after}.",

@@ -67,6 +67,9 @@ FULL = Record(
         baseline=("x", 7),
         result=b'{"r":\n1}',
     ),
+    approval_id="ap",
+    approved_until=13.5,
+    repeat_of="o0",
 )
 
 
@@ -178,6 +181,7 @@ def test_a_row_comes_back() -> None:
         cost_unit="u",
         cost=5.5,
         settled_by="lookup",
+        approval_id="ap",
         trace_id="tr",
     )
 

@@ -42,6 +42,8 @@ RULED = changed(KEYED, {"rules": [{
     "require": "lookup.data.status == 'a'",
     "message": "No.",
 }]})  # fmt: skip
+APPROVED = changed(KEYED, {"approval": {"when": True, "reason": "Why.", "approvers": "things:approve"}})
+ASKED = changed(RULED, {"approval": {"when": True, "reason": "Why.", "approvers": "things:approve"}})
 Read = Callable[[Any], Any]
 LOOKUP = "reconcile.lookup"
 
@@ -66,12 +68,19 @@ FIELDS: dict[str, tuple[dict[str, Any], Any, Read, Any]] = {
         {"lookup": {"data": {"status": "b"}}}), True),
     "rules.message": (RULED, "{args.order}!", lambda it: it.rules[0].message, (Reference("args", ("order",)), "!")),
     "rules.next_action": (RULED, "stop", lambda it: it.rules[0].next_action, NextAction.STOP),
+    "rules.otherwise": (ASKED, "approval", lambda it: it.rules[0].otherwise, policies.Otherwise.APPROVAL),
+    "approval.when": (APPROVED, "args.amount > 5", lambda it: it.approval.when.evaluate({"args": {"amount": 6}}), True),
+    "approval.reason": (APPROVED, "{args.order}!", lambda it: it.approval.reason, (Reference("args", ("order",)), "!")),
+    "approval.approvers": (APPROVED, "leads:all", lambda it: it.approval.approvers, "leads:all"),
+    "approval.limit": (APPROVED, "approver.subject == 'l'", lambda it: it.approval.limit.evaluate(
+        {"approver": {"subject": "l", "tenant": "t", "attributes": {}}, "args": {}}), True),
+    "approval.expires_after": (APPROVED, "90s", lambda it: it.approval.expires_after_s, 90),
     "identity.operation": (KEYED, "earlier", lambda it: it.identity.operation, "earlier"),
     "identity.revision": (KEYED, 3, lambda it: it.identity.revision, 3),
     "identity.fields": (KEYED, ["order", "amount"], lambda it: it.identity.fields, ("order", "amount")),
     "identity.scope": (KEYED, "run", lambda it: it.identity.scope, policies.Scope.RUN),
     "identity.window": (KEYED, "1h", lambda it: it.identity.window_s, 3600),
-    "identity.repeat": (KEYED, "deny", lambda it: it.identity.repeat, policies.Repeat.DENY),
+    "identity.repeat": (APPROVED, "approval", lambda it: it.identity.repeat, policies.Repeat.APPROVAL),
     "identity.refusal_ttl": (KEYED, "5s", lambda it: it.identity.refusal_ttl_s, 5),
     "holds": (KEYED, {"o": "order"}, lambda it: dict(it.holds), {"o": "order"}),
     "backend.http.method": (KEYED, "PUT", lambda it: (it.backend.method, rendered(it).method), ("PUT", "PUT")),

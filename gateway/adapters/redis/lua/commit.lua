@@ -12,7 +12,8 @@
 -- ARGV[21] settled, with bodies, since (wall, s); empty: not so
 -- ARGV[22] the tool before; empty: the same
 -- ARGV[23] numbers of rows  [24] of holds that nobody else may stand on  [25] of holds to take  [26] of holds to leave
--- ARGV[27…] rows, three arguments each; then the digests of those holds
+-- ARGV[27…] rows, three arguments each; then the digests of those holds; then, if one moves with it, the move of an
+--           approval, see approval.lua
 local key, op = ARGV[4], P .. 'op:' .. ARGV[4]
 local version = redis.call('HGET', op, 'v') or ''
 if version ~= ARGV[5] or (ARGV[6] ~= '' and tonumber(NOW) >= tonumber(ARGV[6])) then
@@ -27,12 +28,22 @@ for i = 1, checks do
     end
   end
 end
+local extra = at + checks + takes + leaves
+if ARGV[extra] then
+  local other = overtaken(extra)
+  if other then
+    return answer('overtaken', approval(other))
+  end
+end
 
 -- From here on everything is written, and nothing of it can fail.
 stamp()
 append(27, rows)
 if ARGV[7] == '1' then
   return answer('applied')
+end
+if ARGV[extra] then
+  move(extra)
 end
 local state, tool = ARGV[15], ARGV[16]
 redis.call('HSET', op, 'k', key, 'v', ARGV[8], 'x', ARGV[9], 'h', ARGV[10], 'm', ARGV[11], 's', state,

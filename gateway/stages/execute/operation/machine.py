@@ -4,12 +4,12 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 `state` comes from `table.cell`; every changed record carries the next version.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gateway.contract.changed import changed
 from gateway.contract.quick import quick
+from gateway.stages.execute.operation.claim import Claim
 from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
@@ -17,9 +17,7 @@ from gateway.stages.execute.operation.record import (
     UNSETTLED,
     Attempt,
     Bodies,
-    Hold,
     Knowledge,
-    Origin,
     Record,
     State,
 )
@@ -45,18 +43,6 @@ class Settlement:
     result: bytes | None = None
     code: str | None = None
     status: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """What a live call brings to a record that it claims. Its request comes with the SENT mark."""
-
-    owner: str
-    lease_until: float
-    origin: Origin
-    arguments: Mapping[str, object]
-    fingerprint: str
-    holds: tuple[Hold, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +96,7 @@ def pass_gate(record: Record, ownership: Ownership, sending: Sending, *, now: fl
     """Mark SENT, before the first byte.
 
     Raises:
-        FencedError: not the owner any more, as after a settlement, or the lease is dead: nothing may be sent.
+        FencedError: not the owner any more, as after a settlement, or the lease is dead, or the approval has lapsed.
         IllegalMoveError: it is marked already.
     """
     _require_owner(record, ownership, now)
@@ -236,6 +222,8 @@ def _lose_contact(record: Record, number: int, settlement: Settlement, now: floa
 
 
 def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:
+    if not record.is_approved_still(sending.wall):
+        raise FencedError
     attempt = Attempt(
         number=len(record.attempts) + 1,
         fence=fence,
@@ -259,6 +247,9 @@ def _claimed(record: Record, event: Event, by: Claim) -> Record:
         origin=by.origin,
         fingerprint=by.fingerprint,
         holds=by.holds,
+        approval_id=by.approval_id,
+        approved_until=by.approved_until,
+        repeat_of=by.repeat_of,
         # An item that came since the baseline may well be ours. Where that is ruled out, the gate brings a new one.
         bodies=Bodies(arguments=by.arguments, baseline=record.bodies.baseline),
     )

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from gateway.contract.execution import ExecutionRow
 from gateway.contract.quick import quick
+from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalOvertaken, ApprovalStore
 from gateway.stages.execute.operation.record import Hold, Record, State
 
 
@@ -39,6 +40,7 @@ class Change:
         after: the record as it becomes; None when only rows are appended.
         not_after: store clock: do not apply at or after this moment (the lease's end, for the gate).
         rows: appended in the same transaction.
+        approval: the move of an approval that belongs to it; with `after` None, the whole change.
 
     The store keeps the hold entries equal to `after.standing_holds()` in the same transaction, and applies no change
     that marks a new attempt SENT while one of them belongs to another record. Evidence is never kept out by a hold: a
@@ -49,6 +51,7 @@ class Change:
     after: Record | None = None
     not_after: float | None = None
     rows: tuple[ExecutionRow, ...] = ()
+    approval: ApprovalChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class HeldBy:
     holder: Record
 
 
-Commit = Applied | Stale | HeldBy
+Commit = Applied | Stale | HeldBy | ApprovalOvertaken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +113,8 @@ class PinnedManifest:
     canonical: bytes
 
 
-class OperationStore(Protocol):
-    """Keeps records, their hold entries and execution rows.
+class OperationStore(ApprovalStore, Protocol):
+    """Keeps records, their hold entries, approvals and execution rows.
 
     Values go in and come out by copy. Every method raises StoreUnavailableError when the store is away. The rows of a
     change belong to its record's tenant: tenants are apart, and may live in different places.
@@ -202,7 +205,7 @@ class OperationStore(Protocol):
         """Drop the bodies of records settled longer than `retention_s` ago: tombstones stay. Returns how many.
 
         Args:
-            operation_id: only of this one, at once.
+            operation_id: only of this one, at once, and what its approval shows of it.
             tools: only of these; None: of all.
         """
         ...
