@@ -8,7 +8,7 @@ from gateway.manifest.openapi.document import At, Note, OpenApiError
 from gateway.manifest.openapi.parameters import Parameter, placed
 from gateway.manifest.openapi.references import Documents, shown
 from gateway.manifest.openapi.schemas import Converter
-from gateway.manifest.openapi.shapes import is_scalar
+from gateway.manifest.openapi.shapes import is_scalar, without_null
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _JSON: Final = "application/json"
@@ -51,7 +51,8 @@ def convert(operation: Mapping[str, Any], at: At, documents: Documents, converte
         raise OpenApiError("a media type is an object", here)
     required = body.get("required") is True
     schema = converter.argument(described.get("schema", True), here.below("schema"))
-    flat = _merged(schema, converter)
+    # A body that may also be null is sent as an object: that is one of the two.
+    flat = _merged(without_null(schema), converter)
     if media.partition(";")[0].strip().lower() == _FORM:
         if flat is None:
             raise OpenApiError("a form is an object with declared members", here)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from gateway.contract.canonical import MAX_INTEGER, NotCanonical, canonical
+from gateway.manifest.credentials import masked
 from gateway.manifest.schemas import SchemaError, compile_schema
 
 DESCRIPTION: Final = 300
@@ -144,10 +145,12 @@ def is_vacuous(keyword: str, value: Any) -> bool:
 
 
 def clean(text: Any, limit: int) -> str:
-    """A document's text for people and models: one line, bounded, without controls and marks that turn its direction."""
+    """A document's text for people and models: one line, bounded, without controls and marks that turn its direction,
+    and without what looks like a credential (an example of one is no reason to refuse a tool).
+    """
     if not isinstance(text, str):
         return ""
     spaced = "".join(" " if letter.isspace() else letter for letter in text[: limit * 4])
     shown = "".join(letter for letter in spaced if unicodedata.category(letter) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
-    line = " ".join(shown.split())
+    line = masked(" ".join(shown.split()))
     return line if len(line) <= limit else f"{line[: limit - 3].rstrip()}..."

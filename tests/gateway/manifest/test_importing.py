@@ -51,7 +51,8 @@ def test_what_is_refused_says_why_and_where() -> None:
 
 def test_a_draft_that_would_not_load_is_a_refusal() -> None:
     """With the linter's words, not a file that fails later."""
-    secret = {"operationId": "it", "summary": "Send sk_live_abcdefgh12345678."}
+    key = {"name": "k", "in": "query", "schema": {"const": "sk_live_abcdefgh12345678"}}
+    secret = {"operationId": "it", "parameters": [key]}
     (row,) = imported(document(paths={"/it": {"get": secret}})).rows
 
     assert row.tool is None

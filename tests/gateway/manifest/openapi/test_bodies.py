@@ -18,6 +18,15 @@ def test_the_members_of_an_object_are_arguments() -> None:
     assert understood.arguments == {"type": "object", "required": ["paise"], "properties": {"paise": PAISE, "a_b": {}}}
 
 
+@pytest.mark.parametrize("null", [{"nullable": True}, {"type": ["object", "null"]}])
+def test_an_object_that_may_be_null_is_an_object(null: dict[str, Any]) -> None:
+    """Some documents let the whole body be null; a call gives its members."""
+    assert body({"type": "object", "properties": {"paise": PAISE}, **null}).request["body"] == {"paise": "{args.paise}"}
+    either = {"anyOf": [{"$ref": "#/components/schemas/M"}, {"type": "null"}]}
+    money = {"type": "object", "properties": {"paise": PAISE}}
+    assert body(either, components={"schemas": {"M": money}}).request["body"] == {"paise": "{args.paise}"}
+
+
 def test_all_of_flat_objects_is_one_object() -> None:
     """References included; a part that only requires, too."""
     schema = {

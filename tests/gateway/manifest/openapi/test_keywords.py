@@ -8,6 +8,7 @@ def test_words_of_a_document_are_one_bounded_line() -> None:
     assert clean("a\n b\x1b[31m\u202ec\u200b\ud800d", 100) == "a b[31mcd"
     assert clean("x" * 50, 10) == "xxxxxxx..."
     assert clean(None, 10) == ""
+    assert clean("Send sk_live_abcdefgh12345678, or Bearer authentication.", 99) == "Send [...], or [...]"
 
 
 def test_values_of_another_kind_mean_nothing() -> None:
