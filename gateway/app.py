@@ -206,7 +206,7 @@ def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:
     operator = Operator(
         engine=CelEngine(),
         environment={name: environ[name] for name in settings.manifest_env},
-        secrets=_secrets(settings, environ),
+        secrets=read_secrets(settings, environ),
     )
     try:
         return Shelf(settings.manifests, operator)
@@ -214,7 +214,7 @@ def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:
         raise SettingsError(str(wrong)) from wrong
 
 
-def _secrets(settings: Settings, environ: Mapping[str, str]) -> Mapping[str, str]:
+def read_secrets(settings: Settings, environ: Mapping[str, str]) -> Mapping[str, str]:
     """What `${secret:NAME}` may stand for: files of the secrets directory, else variables of the environment."""
     if settings.secrets_dir is None:
         return environ

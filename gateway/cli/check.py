@@ -42,7 +42,7 @@ def command(*, directory: Path | None, form: str, strict: bool, as_json: bool, *
 
     settings = load_settings(flags).settings
     path = directory or settings.manifests
-    listed = settings.manifest_env or _names_in_use(path)
+    listed = settings.manifest_env or names_in_use(path)
     complaints = check_directory(path, listed, CelEngine())
     if form == "sarif":
         text = report.as_sarif(complaints, version=__version__)
@@ -55,9 +55,12 @@ def command(*, directory: Path | None, form: str, strict: bool, as_json: bool, *
         raise click.exceptions.Exit(Exit.NO)
 
 
-def _names_in_use(path: Path) -> tuple[str, ...]:
+def names_in_use(path: Path) -> tuple[str, ...]:
     """Every `${NAME}` below `path`: what an operator who lists none here would have to list where it is served."""
-    files = (file for file in sorted(path.rglob("*")) if file.suffix in {".yaml", ".yml", ".json"} and file.is_file())
+    from gateway.adapters.files.documents import FOLDER  # noqa: PLC0415 - as above
+
+    found = (file for file in sorted(path.rglob("*")) if file.suffix in {".yaml", ".yml", ".json"} and file.is_file())
+    files = (file for file in found if file.relative_to(path).parts[0] != FOLDER)
     names = sorted(
         {name for file in files for name in _NAME.findall(file.read_text(encoding="utf-8", errors="replace"))}
     )

@@ -30,11 +30,13 @@ class Operator:
 
     Attributes:
         environment: the values that `${NAME}` may stand for, listed by the operator.
+        documents: what `backend.openapi` may name, by name relative to the manifest directory.
         secrets: the values of `${secret:NAME}`. None: for checking only, any name is taken and stays empty.
     """
 
     engine: ExpressionEngine
     environment: Mapping[str, str] = field(default_factory=dict)
+    documents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     secrets: Mapping[str, str] | None = field(default=None, repr=False)
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from gateway.manifest.building import Operator, build
 from gateway.manifest.complaint import Complaint, Severity
 from gateway.manifest.lint_catalog import Member, check
+from gateway.manifest.openapi.library import Library
 from gateway.manifest.reading import read
 from gateway.manifest.tool import Tool
 
@@ -34,17 +35,26 @@ class Loaded:
     complaints: tuple[Complaint, ...]
 
 
-def load(files: Iterable[tuple[str, str | bytes]], operator: Operator, previous: Catalogue | None = None) -> Loaded:
+def load(
+    files: Iterable[tuple[str, str | bytes]],
+    operator: Operator,
+    previous: Catalogue | None = None,
+    *,
+    library: Library | None = None,
+) -> Loaded:
     """Parse all, compile all, compare all; one catalogue or every complaint.
 
     Args:
         files: name for messages, and content.
+        operator: what the operator brings.
         previous: the snapshot in use; what identifies an operation may differ from it only with a raised revision.
+        library: the operator's documents, where they have been parsed before.
     """
     members: list[Member] = []
     complaints: list[Complaint] = []
+    library = library or Library(operator.documents)
     for name, content in files:
-        reading = read(name, content)
+        reading = read(name, content, library)
         tool, found = build(reading, operator)
         complaints += found
         members.append(Member(reading=reading, tool=tool))

@@ -34,6 +34,7 @@ RULES: Final[Mapping[str, str]] = {
     "unknown-key": "Every key is one of the format's.",
     "not-yet": "A section that this version does not carry out is refused, never ignored.",
     "schema": "Argument and result schemas are JSON Schema 2020-12 that compiles, without keywords that nothing reads.",
+    "openapi": "What a tool sends to an operation of an OpenAPI document is what was reviewed.",
     "template": "A template uses declared values, and each where its type can stand.",
     "url": "The host comes from the operator; values of a call are encoded text behind it.",
     "header": "Headers are well-formed and leave the connection to the gateway.",

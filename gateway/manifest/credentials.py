@@ -44,6 +44,11 @@ def check(value: Any, notes: Notes) -> None:
             notes.error(path, "credential", message)
 
 
+def masked(text: str) -> str:
+    """The text without what looks like a credential, for words that come from somebody else's document."""
+    return _CREDENTIAL.sub("[...]", text)
+
+
 def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
         yield path, value

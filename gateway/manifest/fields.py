@@ -71,6 +71,18 @@ Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,127}$")]
 """An owner, a permission, a scope, a unit."""
 HoldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")]
+DocumentName = Annotated[
+    str, Field(max_length=200, pattern=r"^([A-Za-z0-9_-][A-Za-z0-9_.-]*/)*[A-Za-z0-9_-][A-Za-z0-9_.-]*$")
+]
+"""Relative to the manifest directory, and never out of it."""
+Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+Server = Annotated[
+    str,
+    Field(
+        max_length=2048, pattern=r"^(\$\{[A-Z][A-Z0-9_]*\}|https?://[^\s{}/?#@]+)(/[A-Za-z0-9._~!$&'()*+,;=:@%-]+)*/?$"
+    ),
+]
+"""Nothing of a call may be in it."""
 Date = Annotated[str, Field(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
 Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
 Sentence = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\r\n]*$")]

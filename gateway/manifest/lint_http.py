@@ -1,9 +1,10 @@
 """The rules about the request of one manifest: method, headers, body, statuses, and where the key goes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from gateway.contract.keys import UUID_LENGTH
+from gateway.manifest.backends import StyledSection
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import TemplateError
@@ -14,7 +15,7 @@ from gateway.manifest.yaml_events import Path
 _HTTP: Final[Path] = ("backend", "http")
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD"})
 # The connection, its framing and its host belong to the transport, and the trace to the call.
-_RESERVED: Final = frozenset(
+RESERVED: Final = frozenset(
     [
         "connection",
         "content-length",
@@ -42,7 +43,7 @@ def _headers_are_ours_to_set(source: ManifestSource, notes: Notes) -> None:
     seen: dict[str, str] = {}
     for name, text in http.headers.items():
         path = (*_HTTP, "headers", name)
-        if name.lower() in _RESERVED:
+        if name.lower() in RESERVED:
             notes.error(path, "header", f"{name} is set by the gateway; remove it", on_key=True)
         if name.lower() in seen:
             notes.error(path, "header", f"{name} and {seen[name.lower()]} are one header; keep one", on_key=True)
@@ -58,7 +59,7 @@ def _headers_are_ours_to_set(source: ManifestSource, notes: Notes) -> None:
 
 
 def _is_free(name: str, seen: dict[str, str], path: Path, notes: Notes) -> None:
-    if name.lower() in seen or name.lower() in _RESERVED | _PRESET:
+    if name.lower() in seen or name.lower() in RESERVED | _PRESET:
         notes.error(path, "header", f"the header {name} is set already; choose the one the downstream reads")
 
 
@@ -68,6 +69,10 @@ def _method_fits(source: ManifestSource, notes: Notes) -> None:
         notes.error(
             (*_HTTP, "body"), "shape", f"{http.method} has no body; use `query`, or another method", on_key=True
         )
+    if http.method in _WITHOUT_BODY and http.form is not None:
+        notes.error((*_HTTP, "form"), "shape", f"{http.method} has no body; use `query`", on_key=True)
+    if http.body is not None and http.form is not None:
+        notes.error((*_HTTP, "form"), "shape", "a request has one body; keep `body` or `form`", on_key=True)
     if http.method in _WITHOUT_BODY and source.effect is Effect.WRITE:
         message = f"{http.method} promises to change nothing, and what lies between may repeat it; is this a write?"
         notes.warning((*_HTTP, "method"), "shape", message)
@@ -85,6 +90,8 @@ def _key_can_be_placed(source: ManifestSource, notes: Notes) -> None:
             notes.error(("downstream_key", "in"), "downstream-key", "the body must be an object to put the key into")
         elif isinstance(http.body, dict) and key.name in http.body:
             notes.error(path, "downstream-key", f"the body has a member `{key.name}` already; remove it there")
+        elif http.form is not None and key.name in http.form:
+            notes.error(path, "downstream-key", f"the form has a member `{key.name}` already; remove it there")
     elif key.in_ is KeyPlace.QUERY and key.name in http.query:
         notes.error(path, "downstream-key", f"the query has a parameter `{key.name}` already; remove it there")
     elif key.in_ is KeyPlace.HEADER and not _is_header_name(key.name):
@@ -114,10 +121,12 @@ def _is_header_name(name: str) -> bool:
 
 def _body_is_material(source: ManifestSource, notes: Notes) -> None:
     """A downstream compares bodies under a key; what our fingerprint leaves out must not be in them."""
-    if source.downstream_key is None or source.backend.http.body is None:
+    http = source.backend.http
+    section, body = ("body", http.body) if http.form is None else ("form", _values(http.form))
+    if source.downstream_key is None or body is None:
         return
     try:
-        used = {reference.path[0] for reference in ValueTemplate(source.backend.http.body).references if reference.path}
+        used = {reference.path[0] for reference in ValueTemplate(body).references if reference.path}
     except TemplateError:
         return
     for name, part in source.arguments.get("properties", {}).items():
@@ -126,7 +135,11 @@ def _body_is_material(source: ManifestSource, notes: Notes) -> None:
                 f"`{name}` does not tell operations apart here, but it does downstream: the same key with other words in"
                 " the body is answered with a mismatch; leave it out of the body, or make it material"
             )
-            notes.warning((*_HTTP, "body"), "downstream-key", message)
+            notes.warning((*_HTTP, section), "downstream-key", message)
+
+
+def _values(form: Mapping[str, str | StyledSection]) -> list[str]:
+    return [given if isinstance(given, str) else given.value for given in form.values()]
 
 
 def _statuses_agree(source: ManifestSource, notes: Notes) -> None:

@@ -6,17 +6,17 @@ units, for editors; a test holds them to those of `policies.py`.
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from gateway.contract.keys import MIN_KEY_LENGTH
 from gateway.manifest import policies
+from gateway.manifest.backends import HttpSection, OpenApiSection, Section
 from gateway.manifest.fields import (
     BodySize,
     CallRates,
     Count,
     Date,
     Duration,
-    HeaderName,
     HoldName,
     IdentityFields,
     Line,
@@ -26,7 +26,6 @@ from gateway.manifest.fields import (
     Share,
     Source,
     Status,
-    StatusKey,
     Text,
     ToolName,
     Version,
@@ -41,19 +40,12 @@ _I: Final = policies.Identity(operation="")
 _K: Final = policies.DownstreamKey(in_=policies.KeyPlace.HEADER, name="", window_s=1)
 
 
-class Section(BaseModel):
-    """Unknown members are errors, and no value is taken for one of another type."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_enum_values=False)
-
-
 # Strict mode wants enum members; manifests have their texts.
 Effect = Annotated[policies.Effect, Field(strict=False)]
 Scope = Annotated[policies.Scope, Field(strict=False)]
 Repeat = Annotated[policies.Repeat, Field(strict=False)]
 Guards = Annotated[policies.Guards, Field(strict=False)]
 Otherwise = Annotated[policies.Otherwise, Field(strict=False)]
-StatusMeaning = Annotated[policies.StatusMeaning, Field(strict=False)]
 KeyPlace = Annotated[policies.KeyPlace, Field(strict=False)]
 KeyFormat = Annotated[policies.KeyFormat, Field(strict=False)]
 Caches = Annotated[policies.Caches, Field(strict=False)]
@@ -114,24 +106,18 @@ class ApprovalSection(Section):
     expires_after: PositiveDuration = Field("2h", validate_default=True, description="From the request.")
 
 
-class HttpSection(Section):
-    """The request that carries the call out."""
-
-    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = Field(description="The HTTP method.")
-    url: Source = Field(description="Starts with ${NAME} or scheme and host; values of a call only behind the host.")
-    query: dict[str, str] = Field({}, description="Query parameters; one that is a missing argument is left out.")
-    headers: dict[HeaderName, str] = Field({}, description="Request headers.")
-    body: dict[str, Any] | list[Any] | str | None = Field(None, description="A JSON body with holes.")
-    statuses: dict[StatusKey, StatusMeaning] = Field({}, description="What single statuses prove at this downstream.")
-    already_done: list[Status] = Field([], description="Statuses that mean done, but only after an unknown attempt.")
-    fresh_connection: bool = Field(False, description="Never send on a connection that was used before.")
-    deadline_header: HeaderName | None = Field(None, description="Header for the time left, in milliseconds.")
+def _one_backend(schema: dict[str, Any]) -> None:
+    schema["oneOf"] = [{"required": [name]} for name in schema["properties"]]
+    schema.pop("required", None)
 
 
 class BackendSection(Section):
     """Where the call goes."""
 
+    model_config = ConfigDict(json_schema_extra=_one_backend)
+
     http: HttpSection = Field(description="An HTTP request.")
+    openapi: OpenApiSection | None = Field(None, description="An operation of an OpenAPI document.")
 
 
 class DownstreamKeySection(Section):

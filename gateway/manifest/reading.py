@@ -11,12 +11,13 @@ from pydantic_core import ErrorDetails
 
 from gateway.manifest.complaint import Complaint, Severity, did_you_mean
 from gateway.manifest.model import ManifestSource
+from gateway.manifest.openapi import backend as openapi
+from gateway.manifest.openapi.library import Library
 from gateway.manifest.yaml_events import Document, Path, Place, YamlError, parse
 
 # Path (`*`: every item) -> the values that are refused there (None: any), and why. What is declared and not done would be a lie.
 NOT_YET: Final[Mapping[Path, tuple[frozenset[str] | None, str]]] = {
     ("backend", "mcp"): (None, "MCP backends come with a later version of OnceGate; declare `http`"),
-    ("backend", "openapi"): (None, "OpenAPI backends come with a later version of OnceGate; declare `http`"),
 }
 
 _WRONG_TYPES: Final[Mapping[str, str]] = {
@@ -42,8 +43,14 @@ class Reading:
     complaints: tuple[Complaint, ...]
 
 
-def read(file: str, source: str | bytes) -> Reading:
-    """Parse one file and check its shape. Never raises for what is in the file."""
+def read(file: str, source: str | bytes, library: Library | None = None) -> Reading:
+    """Parse one file and check its shape. Never raises for what is in the file.
+
+    Args:
+        file: its name, for messages.
+        source: its content.
+        library: the documents that `backend.openapi` may name.
+    """
     text = source if isinstance(source, str) else source.decode("utf-8", "replace")
     try:
         document = parse(source)
@@ -53,12 +60,15 @@ def read(file: str, source: str | bytes) -> Reading:
         )
         return Reading(file=file, text=text, document=None, source=None, complaints=(complaint,))
     value, complaints = _without_what_is_not_yet(file, document)
+    if openapi.has_section(value):
+        document, value, found = openapi.expanded(file, document, value, library or Library())
+        complaints += found
     model: ManifestSource | None = None
     try:
         model = ManifestSource.model_validate(value)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        complaints += [_complaint(file, document, detail) for detail in details if not _excused(detail, complaints)]
+        complaints += [_complaint(file, document, detail) for detail in details if not _excused(detail, document)]
     return Reading(
         file=file, text=text, document=document, source=None if complaints else model, complaints=tuple(complaints)
     )
@@ -105,9 +115,10 @@ def _without(value: Any, path: Path) -> Any:
     return {**value, head: inner}
 
 
-def _excused(detail: ErrorDetails, complaints: list[Complaint]) -> bool:
-    # A backend of a kind that is not there yet leaves no `http` behind, which needs no second complaint.
-    return detail["loc"] == ("backend", "http") and any(complaint.rule == "not-yet" for complaint in complaints)
+def _excused(detail: ErrorDetails, document: Document) -> bool:
+    # A backend of another kind leaves no `http` behind, which needs no complaint beside the one about it.
+    is_other = any(("backend", kind) in document.keys for kind in ("mcp", "openapi"))
+    return is_other and detail["loc"] == ("backend", "http")
 
 
 def _complaint(file: str, document: Document, detail: ErrorDetails) -> Complaint:

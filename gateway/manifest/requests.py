@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.manifest.backends import StyledSection
 from gateway.manifest.complaint import did_you_mean
 from gateway.manifest.declared import find
 from gateway.manifest.model import ManifestSource
@@ -10,12 +11,13 @@ from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import Environment, Piece, Reference, Secret, TemplateError, fill, parse
 from gateway.manifest.policies import DownstreamKey, Effect
 from gateway.manifest.templates import HeaderTemplate, RequestTemplate, ValueTemplate
-from gateway.manifest.urls import QueryTemplate, UrlTemplate
+from gateway.manifest.urls import QueryTemplate, Style, UrlTemplate
 from gateway.manifest.yaml_events import Path
 
 _HTTP: Final[Path] = ("backend", "http")
 _ALL_ROOTS: Final = frozenset({"args", "key", "run", "caller"})
 _JSON: Final = "application/json"
+_FORM: Final = "application/x-www-form-urlencoded"
 
 
 class RequestBuilder:
@@ -42,11 +44,8 @@ class RequestBuilder:
     def build(self, key: DownstreamKey | None) -> RequestTemplate | None:
         """The request, or None after a complaint."""
         url = self._url()
-        query = QueryTemplate(
-            parameters=tuple(
-                (name, self._pieces((*_HTTP, "query", name), text)) for name, text in self._http.query.items()
-            )
-        )
+        query = self._parameters("query", self._http.query)
+        form = None if self._http.form is None else self._parameters("form", self._http.form)
         headers, secret_headers = self._headers()
         body = self._body()
         if url is None or self._notes.has_errors:
@@ -57,6 +56,7 @@ class RequestBuilder:
             query=query,
             headers=(*headers, *self._content_headers(key)),
             body=body,
+            form=form,
             downstream_key=key,
             secret_headers=secret_headers,
         )
@@ -71,6 +71,20 @@ class RequestBuilder:
         except TemplateError as error:
             self._notes.error(path, "url", str(error))
             return None
+
+    def _parameters(self, section: str, declared: Mapping[str, str | StyledSection]) -> QueryTemplate:
+        parameters: list[tuple[str, tuple[Piece, ...]]] = []
+        styles: dict[str, Style] = {}
+        for name, given in declared.items():
+            path: Path = (*_HTTP, section, name)
+            text = given if isinstance(given, str) else given.value
+            pieces = self._pieces(path, text)
+            parameters.append((name, pieces))
+            if isinstance(given, StyledSection):
+                styles[name] = given.style
+                if len(pieces) != 1 or not isinstance(pieces[0], Reference):
+                    self._notes.error(path, "template", "a style is about one list or object: write one hole")
+        return QueryTemplate(parameters=tuple(parameters), styles=styles)
 
     def _headers(self) -> tuple[tuple[HeaderTemplate, ...], tuple[tuple[str, str], ...]]:
         headers: list[HeaderTemplate] = []
@@ -90,8 +104,11 @@ class RequestBuilder:
     def _content_headers(self, key: DownstreamKey | None) -> tuple[HeaderTemplate, ...]:
         given = {name.lower() for name in self._http.headers}
         has_body = self._http.body is not None or (key is not None and key.in_ == "body")
-        wanted = (("accept", True), ("content-type", has_body))
-        return tuple(HeaderTemplate(name=name, pieces=(_JSON,)) for name, want in wanted if want and name not in given)
+        kind = _JSON if self._http.form is None else _FORM
+        wanted = (("accept", _JSON, True), ("content-type", kind, has_body or self._http.form is not None))
+        return tuple(
+            HeaderTemplate(name=name, pieces=(value,)) for name, value, want in wanted if want and name not in given
+        )
 
     def _body(self) -> ValueTemplate | None:
         path = (*_HTTP, "body")

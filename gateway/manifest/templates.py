@@ -14,7 +14,7 @@ from gateway.contract.keys import downstream_key, quoted_key
 from gateway.contract.quick import quick
 from gateway.manifest.placeholders import ABSENT, CallValues, Piece, Reference, RenderError, join, parse, text_of
 from gateway.manifest.policies import DownstreamKey, KeyFormat, KeyPlace
-from gateway.manifest.urls import QueryTemplate, UrlTemplate
+from gateway.manifest.urls import QueryTemplate, UrlTemplate, form_text
 
 _HEADER_TEXT: Final = frozenset(chr(code) for code in range(0x20, 0x7F)) | {"\t"}
 
@@ -135,6 +135,8 @@ class RequestTemplate:
     query: QueryTemplate
     headers: tuple[HeaderTemplate, ...] = ()
     body: ValueTemplate | None = None
+    form: QueryTemplate | None = None
+    """Sent as `application/x-www-form-urlencoded`, in place of a JSON body."""
     downstream_key: DownstreamKey | None = None
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
@@ -159,10 +161,13 @@ class RequestTemplate:
         query = self.query.render(values)
         headers = [(header.name, text) for header in self.headers if (text := header.render(values)) is not None]
         body = None if self.body is None else self.body.render(values)
+        form = None if self.form is None else self.form.render(values)
         if key is not None and key.in_ is KeyPlace.HEADER:
             headers.append((key.name, quoted_key(values.key) if key.format is KeyFormat.QUOTED else values.key))
         elif key is not None and key.in_ is KeyPlace.QUERY:
             query = (*query, (key.name, values.key))
+        elif key is not None and form is not None:
+            form = (*form, (key.name, values.key))
         elif key is not None:
             body = {**(body or {}), key.name: values.key}
         return RenderedRequest(
@@ -170,11 +175,13 @@ class RequestTemplate:
             origin=self.url.origin,
             target=self.url.render(values, query),
             headers=tuple(headers),
-            body=b"" if body is None or body is ABSENT else _json(body),
+            body=_content(body) if form is None else form_text(form).encode("ascii"),
         )
 
 
-def _json(body: Any) -> bytes:
+def _content(body: Any) -> bytes:
+    if body is None or body is ABSENT:
+        return b""
     try:
         return orjson.dumps(body)
     except (TypeError, ValueError) as error:

@@ -3,8 +3,9 @@ path segment or a query value, and cannot be anything else.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Final, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self
 from urllib.parse import quote, urlsplit
 
 from gateway.manifest.placeholders import ABSENT, CallValues, Piece, Reference, RenderError, TemplateError, text_of
@@ -17,7 +18,13 @@ _HALF_A_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _UNRESERVED: Final = re.compile(r"[A-Za-z0-9._~-]*")
 _CLIMBING: Final = frozenset({"", ".", ".."})
 
+# A member's name that stays one name behind `deep_object`'s bracket.
+_MEMBER: Final = re.compile(r"[A-Za-z0-9_.-]+")
+
 Query = tuple[tuple[str, str], ...]
+Style = Literal["repeat", "comma", "space", "pipe", "deep_object"]
+"""How a list (or, for `deep_object`, an object) becomes parameters."""
+SEPARATORS: Final[Mapping[Style, str]] = {"comma": ",", "space": " ", "pipe": "|"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +93,14 @@ class UrlTemplate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTemplate:
-    """Query parameters by name. A list gives one parameter an item; an argument that was not given, none."""
+    """Parameters of a query or a form by name; an argument that was not given gives none.
+
+    Attributes:
+        styles: for the names that are here, how a list or an object is written; else a list gives one parameter an item.
+    """
 
     parameters: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
+    styles: Mapping[str, Style] = field(default_factory=dict)
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -104,11 +116,35 @@ class QueryTemplate:
         for name, pieces in self.parameters:
             if len(pieces) == 1 and isinstance(pieces[0], Reference):
                 value = pieces[0].read(values)
-                items = [] if value is ABSENT else value if isinstance(value, list) else [value]
-                query += [(name, _encodable(text_of(item, pieces[0]), pieces[0])) for item in items]
+                query += [] if value is ABSENT else _listed(name, value, pieces[0], self.styles.get(name, "repeat"))
             else:
                 query.append((name, "".join(_plain(piece, values) for piece in pieces)))
         return tuple(query)
+
+
+def form_text(query: Query) -> str:
+    """Names and values as an `application/x-www-form-urlencoded` body."""
+    return "&".join(f"{_quoted(name)}={_quoted(text)}" for name, text in query)
+
+
+def _listed(name: str, value: Any, piece: Reference, style: Style) -> Query:
+    """One value as parameters. No text in it can become another item, another member or another parameter."""
+    if style == "deep_object":
+        return _members(name, value, piece)
+    items = [_encodable(text_of(item, piece), piece) for item in (value if isinstance(value, list) else [value])]
+    if style == "repeat":
+        return tuple((name, item) for item in items)
+    if any(SEPARATORS[style] in item for item in items):
+        message = f"{piece.name} is sent as one text, with {SEPARATORS[style]!r} between its items: none may have it"
+        raise RenderError(message, root=piece.root, name=piece.name)
+    return ((name, SEPARATORS[style].join(items)),) if items else ()
+
+
+def _members(name: str, value: Any, piece: Reference) -> Query:
+    if not isinstance(value, Mapping) or not all(map(_MEMBER.fullmatch, value)):
+        message = f"{piece.name} must be an object here, its names of letters, digits, `_`, `.` and `-`"
+        raise RenderError(message, root=piece.root, name=piece.name)
+    return tuple((f"{name}[{key}]", _encodable(text_of(item, piece), piece)) for key, item in value.items())
 
 
 def _origin(text: str, *, more: bool) -> tuple[str, str]:

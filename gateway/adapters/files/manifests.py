@@ -2,9 +2,11 @@
 
 import stat
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gateway.adapters.files.documents import FOLDER, DocumentFolder
 from gateway.manifest.building import Operator
 from gateway.manifest.catalog import Catalogue, Loaded, load
 from gateway.manifest.complaint import Complaint, Severity
@@ -29,7 +31,7 @@ def load_directory(path: Path, operator: Operator, previous: Catalogue | None = 
             files.append((name, content))
         else:
             complaints.append(Complaint(severity=Severity.ERROR, rule="yaml", message=content, file=name))
-    loaded = load(files, operator, previous)
+    loaded = load(files, replace(operator, documents=DocumentFolder(path / FOLDER)), previous)
     if not complaints:
         return loaded
     return Loaded(catalogue=None, complaints=(*complaints, *loaded.complaints))
@@ -54,7 +56,7 @@ def _read(path: Path) -> Iterator[tuple[str, bytes | str]]:
     if not path.is_dir():
         yield str(path), "there is no such directory"
         return
-    found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and not _is_hidden(file, path))
+    found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and not _is_left_out(file, path))
     if not found:
         yield str(path), "there is no manifest in this directory (*.yaml, *.yml, *.json)"
     for file in found:
@@ -72,5 +74,6 @@ def _read(path: Path) -> Iterator[tuple[str, bytes | str]]:
             yield name, f"the file cannot be read: {error.strerror}"
 
 
-def _is_hidden(file: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in file.relative_to(root).parts)
+def _is_left_out(file: Path, root: Path) -> bool:
+    parts = file.relative_to(root).parts
+    return parts[0] == FOLDER or any(part.startswith(".") for part in parts)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway.manifest.credentials import masked
 from tests.gateway.manifest.sample import KEYED, complaints, errors
 
 HEADERS = "backend.http.headers"
@@ -56,3 +57,9 @@ def test_a_header_or_parameter_for_credentials_takes_references_only(changes: di
 def test_references_and_plain_words_are_no_credentials(changes: dict[str, Any]) -> None:
     """The rule does not cry wolf."""
     assert errors(KEYED, changes) == []
+
+
+def test_what_looks_like_a_credential_is_masked_in_other_peoples_words() -> None:
+    """The rest of the text stays."""
+    assert masked("Use sk_live_abcdefgh12345678 here.") == "Use [...] here."
+    assert masked("The bearer of bad news.") == "The bearer of bad news."

@@ -28,6 +28,8 @@ def test_the_samples_are_valid() -> None:
         {"identity": {"fields": []}},
         {"limits": {"rate": "5"}},
         {"backend": {"mcp": {}}},
+        {"backend": {"openapi": {"document": "../x", "operation": "x", "digest": "sha256:0", "server": "${A}"}}},
+        {"backend": {}},
         {"version": 1.1},
         {"rows": "maybe"},
     ],
@@ -35,6 +37,14 @@ def test_the_samples_are_valid() -> None:
 def test_wrong_shapes_are_invalid(changes: dict[str, Any]) -> None:
     """The mistakes that a shape can show, while typing."""
     assert not VALIDATOR.is_valid(changed(KEYED, changes))
+
+
+def test_a_backend_is_of_one_kind() -> None:
+    """An editor takes either, and shows a mistake where there are both."""
+    openapi = {"document": "openapi/x.json", "operation": "x", "digest": f"sha256:{'0' * 64}", "server": "${A}"}
+
+    assert VALIDATOR.is_valid(changed(KEYED, {"backend": {"openapi": openapi}}))
+    assert not VALIDATOR.is_valid(changed(KEYED, {"backend.openapi": openapi}))
 
 
 def test_editors_see_descriptions_and_defaults() -> None:

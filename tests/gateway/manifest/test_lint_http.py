@@ -29,6 +29,18 @@ HTTP = "backend.http"
         (KEYED, {"downstream_key.name": "Accept"}, "header"),
         (KEYED, {"downstream_key.name": "Idem Key"}, "header"),
         (READ, {f"{HTTP}.body": {"a": 1}}, "shape"),
+        (READ, {f"{HTTP}.form": {"a": "1"}}, "shape"),
+        (KEYED, {f"{HTTP}.form": {"a": "1"}}, "shape"),
+        (
+            KEYED,
+            {
+                "downstream_key.in": "body",
+                "downstream_key.name": "n",
+                f"{HTTP}.body": REMOVED,
+                f"{HTTP}.form": {"n": "1"},
+            },
+            "downstream-key",
+        ),
         (KEYED, {"downstream_key.in": "body", f"{HTTP}.body": [1]}, "downstream-key"),
         (KEYED, {"downstream_key.in": "body", "downstream_key.name": "n"}, "downstream-key"),
         (KEYED, {"downstream_key.in": "body", f"{HTTP}.method": "GET", f"{HTTP}.body": REMOVED}, "downstream-key"),
@@ -63,3 +75,13 @@ def test_free_text_in_a_keyed_body_is_a_warning() -> None:
     found = complaints(KEYED, {f"{HTTP}.body": {"n": "{args.amount}", "note": "{args.note}"}})
 
     assert [it.rule for it in found if it.severity is Severity.WARNING] == ["downstream-key"]
+
+
+def test_free_text_in_a_keyed_form_is_a_warning_too() -> None:
+    """A form is compared by the downstream as a body is."""
+    form = {"n": "{args.amount}", "note": "{args.note}"}
+    found = complaints(KEYED, {f"{HTTP}.body": REMOVED, f"{HTTP}.form": form})
+
+    assert [(it.severity, it.rule) for it in found if it.rule == "downstream-key"] == [
+        (Severity.WARNING, "downstream-key")
+    ]

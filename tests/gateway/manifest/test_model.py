@@ -1,7 +1,8 @@
 """The model and the policies agree."""
 
 from gateway.manifest import policies, sections
-from gateway.manifest.model import ManifestSource, Section
+from gateway.manifest.backends import Section
+from gateway.manifest.model import ManifestSource
 from tests.gateway.manifest.sample import KEYED, READ, changed
 
 

@@ -64,7 +64,12 @@ def test_a_sound_manifest_becomes_a_source() -> None:
         ({"approval": {"when": True}}, "shape", "`approvers` is required in `approval`"),
         ({"identity": {"fields": ["order"], "repeat": "maybe"}}, "shape", "this must be `deny` or `approval`"),
         ({"backend": {"mcp": {"url": "x"}}}, "not-yet", "MCP backends come with a later version"),
-        ({"backend": {"openapi": {}}}, "not-yet", "OpenAPI backends come with a later version"),
+        (
+            {"backend": {"openapi": {"document": "a", "operation": "b", "server": "${A}"}}},
+            "shape",
+            "`digest` is required in `backend.openapi`",
+        ),
+        ({"backend": {"openapi": "x"}}, "shape", "backend.openapi: this must be a map"),
     ],
 )
 def test_a_wrong_shape_is_one_complaint_that_says_how_to_mend_it(

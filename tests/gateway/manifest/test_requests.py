@@ -101,3 +101,14 @@ def test_nested_arguments_reach_the_body() -> None:
     assert body_of(changes, where={"city": "P"}) == b'{"c":"P"}'
     assert body_of(changes) == b"{}"
     assert errors(KEYED, {**changes, f"{HTTP}.body": {"c": "{args.where.town}"}}) == ["template"]
+
+
+def test_a_style_is_about_one_hole() -> None:
+    """A text around it would be a list's, and is none."""
+    styled = {"value": "{args.kind}", "style": "comma"}
+    target = compiled(READ, {"backend.http.query": {"kind": styled}}).backend.request.render(
+        CallValues(args={"order": "1", "kind": "a"}, key="")
+    )
+
+    assert target.target.endswith("?kind=a")
+    assert "template" in errors(READ, {"backend.http.query": {"kind": {**styled, "value": "x"}}})

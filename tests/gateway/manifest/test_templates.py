@@ -133,3 +133,14 @@ def test_callers_reach_templates() -> None:
         CallValues(args={}, key="k", caller=caller)
     )
     assert rendered.body == b'{"c":7,"s":"ana"}'
+
+
+def test_a_form_is_the_body_and_takes_the_key() -> None:
+    """Encoded as a query is, with the key behind it where the downstream reads it there."""
+    form = QueryTemplate(parameters=(("a b", parse("{args.x}")), ("c", parse("{args.none}"))))
+    key = DownstreamKey(in_=KeyPlace.BODY, name="key", window_s=1)
+    template = RequestTemplate(
+        method="POST", url=UrlTemplate.build(("http://h/",)), query=QueryTemplate(), form=form, downstream_key=key
+    )
+
+    assert template.render(CallValues(args={"x": "1&y=2"}, key="k")).body == b"a%20b=1%26y%3D2&key=k"

@@ -1,14 +1,14 @@
 """Addresses: the host is fixed, values are encoded, and nothing climbs."""
 
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.manifest.placeholders import CallValues, RenderError, TemplateError, parse
-from gateway.manifest.urls import QueryTemplate, UrlTemplate
+from gateway.manifest.urls import Query, QueryTemplate, Style, UrlTemplate, form_text
 
 
 def rendered(template: str, **args: Any) -> str:
@@ -125,3 +125,54 @@ def test_declared_query_follows_the_urls_own() -> None:
         "args.a",
         "args.b",
     ]
+
+
+@pytest.mark.parametrize(
+    ("style", "value", "query"),
+    [
+        ("repeat", ["a", "b c"], (("q", "a"), ("q", "b c"))),
+        ("comma", ["a", "b c", 1, True], (("q", "a,b c,1,true"),)),
+        ("space", ["a", "b"], (("q", "a b"),)),
+        ("pipe", ["a", "b"], (("q", "a|b"),)),
+        ("comma", [], ()),
+        ("comma", "a", (("q", "a"),)),
+        ("deep_object", {"a": "x&y=z", "b-c": 2}, (("q[a]", "x&y=z"), ("q[b-c]", "2"))),
+    ],
+)
+def test_a_list_or_an_object_is_written_in_its_style(style: Style, value: Any, query: Query) -> None:
+    """As one parameter an item, one parameter for all, or one a member."""
+    template = QueryTemplate(parameters=(("q", parse("{args.q}")),), styles={"q": style})
+
+    assert template.render(CallValues(args={"q": value}, key="k")) == query
+    assert template.render(CallValues(args={}, key="k")) == ()
+
+
+@pytest.mark.parametrize(
+    ("style", "value"),
+    [
+        ("comma", ["a,b"]),
+        ("space", ["a b"]),
+        ("pipe", ["a|b"]),
+        ("comma", [["a"]]),
+        ("comma", ["\ud800"]),
+        ("deep_object", {"a][b": "x"}),
+        ("deep_object", {"": "x"}),
+        ("deep_object", {"a": ["x"]}),
+        ("deep_object", ["x"]),
+        ("deep_object", "x"),
+    ],
+)
+def test_no_text_becomes_another_item_member_or_parameter(style: Style, value: Any) -> None:
+    """It is refused before anything is sent."""
+    template = QueryTemplate(parameters=(("q", parse("{args.q}")),), styles={"q": style})
+
+    with pytest.raises(RenderError):
+        template.render(CallValues(args={"q": value}, key="k"))
+
+
+@given(st.dictionaries(st.text(), st.text(st.characters(exclude_categories=["Cs"])), max_size=4))
+def test_a_form_reads_back_as_what_was_given(given: dict[str, str]) -> None:
+    """Names and values stay names and values."""
+    names = {name: text for name, text in given.items() if name.isprintable()}
+
+    assert dict(parse_qsl(form_text(tuple(names.items())), keep_blank_values=True)) == names

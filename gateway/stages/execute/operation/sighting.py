@@ -15,8 +15,8 @@ Identifier = str | int
 
 def identifiers(data: Any, lookup: Lookup, arguments: Mapping[str, Any]) -> tuple[Identifier, ...] | None:
     """Every candidate's identifier, for the baseline before a first send. None: the answer cannot be read whole."""
-    candidates = _candidates(data, lookup)
-    if candidates is None or not _is_complete(data, lookup, {"args": dict(arguments)}):
+    candidates = candidates_in(data, lookup)
+    if candidates is None or not is_complete(data, lookup, {"args": dict(arguments)}):
         return None
     found = [_identifier(lookup.baseline, item, data) for item in candidates]
     return None if any(it is None for it in found) else tuple(_read(found))
@@ -49,7 +49,7 @@ def see(data: Any, tool: Tool, record: Record, *, started_at: float, others: Oth
         others: whose candidates are not ours, or may not be.
     """
     lookup = tool.reconcile.lookup
-    candidates = None if lookup is None else _candidates(data, lookup)
+    candidates = None if lookup is None else candidates_in(data, lookup)
     if lookup is None or candidates is None:
         return blind(record, started_at=started_at)
     found = [_identifier(lookup.baseline, item, data) for item in candidates]
@@ -70,7 +70,7 @@ def see(data: Any, tool: Tool, record: Record, *, started_at: float, others: Oth
         elif verdict is True or isinstance(verdict, EvaluationError):
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
-    proves = not doubtful and _is_complete(data, lookup, values)
+    proves = not doubtful and is_complete(data, lookup, values)
     return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
 
 
@@ -87,7 +87,8 @@ def identifier_of(tool: Tool, result: Any) -> Identifier | None:
     return _identifier(lookup.baseline, result, result)
 
 
-def _candidates(data: Any, lookup: Lookup) -> list[Mapping[str, Any]] | None:
+def candidates_in(data: Any, lookup: Lookup) -> list[Mapping[str, Any]] | None:
+    """The candidates of a look-up's answer, one by one. None: they are not where the manifest says."""
     if lookup.items is None:
         return [data] if isinstance(data, Mapping) else None
     node = data
@@ -98,7 +99,8 @@ def _candidates(data: Any, lookup: Lookup) -> list[Mapping[str, Any]] | None:
     return node if isinstance(node, list) and all(isinstance(item, Mapping) for item in node) else None
 
 
-def _is_complete(data: Any, lookup: Lookup, values: Mapping[str, Any]) -> bool:
+def is_complete(data: Any, lookup: Lookup, values: Mapping[str, Any]) -> bool:
+    """Whether an answer is the whole list, so that silence in it means something."""
     if lookup.complete_when is None:
         return lookup.items is None
     return lookup.complete_when.evaluate({**values, "data": data}) is True
