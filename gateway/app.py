@@ -58,6 +58,10 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
     Raises:
         SettingsError: something it needs cannot be used; one sentence that says what and where.
     """
+    if settings.authorization_servers and settings.public_url is None:
+        raise SettingsError(
+            "authorization_servers needs public_url: a token is asked for a resource, and that is its name."
+        )
     shelf = _shelf(settings, environ)
     keys = KeyFile(settings.keys)
     telemetry = _telemetry(settings, environ)
