@@ -20,6 +20,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "tools": ("gateway.cli.tools", "List the tools a key may use, or show one."),
     "call": ("gateway.cli.call", "Call a tool through a gateway."),
     "prepare": ("gateway.cli.prepare", "Validate and authorise a call; execute nothing."),
+    "mcp": ("gateway.cli.mcp", "Speak MCP on standard input and output, for desktop clients."),
     "operations": ("gateway.cli.operations", "List, show, reconcile, settle and forget operations."),
     "executions": ("gateway.cli.executions", "One row for every answer the gateway gave."),
     "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),

@@ -17,7 +17,7 @@ CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 _VERSION_HEADER: Final = b"mcp-protocol-version"
 _METHOD_HEADER: Final = b"mcp-method"
 _NAME_HEADER: Final = b"mcp-name"
-_NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _MODERN_METHODS: Final = frozenset({"server/discover"})
 _PRINTABLE: Final = re.compile(rb"[\t\x20-\x7e]*")
 _SENTINEL_BEGIN: Final = b"=?base64?"
@@ -82,7 +82,7 @@ def _known(name: str) -> Version:
 def _require_mirrored(message: Request, head: Mapping[bytes, bytes]) -> None:
     if _METHOD_HEADER not in head:
         raise _mismatch("the header Mcp-Method is missing")
-    if message.method in _NAMED_BY and _NAME_HEADER not in head:
+    if message.method in NAMED_BY and _NAME_HEADER not in head:
         raise _mismatch("the header Mcp-Name is missing")
     _compare_mirrored(message, head)
 
@@ -92,7 +92,7 @@ def _compare_mirrored(message: Request | Notification, head: Mapping[bytes, byte
     if method is not None and _text(method) != message.method:
         raise _mismatch("the header Mcp-Method does not name the body's method")
     mirrored = head.get(_NAME_HEADER)
-    field = _NAMED_BY.get(message.method)
+    field = NAMED_BY.get(message.method)
     if mirrored is None or field is None:
         return
     name = message.params.get(field)
