@@ -61,9 +61,10 @@ def judge(scenario: str, checks: Sequence[Mapping[str, Any]]) -> Row:
 
 def read(folder: Path) -> list[Row]:
     """The rows of a run whose output is in `folder`, by the names of the scenarios."""
-    rows = []
-    for file in folder.glob("*/checks.json"):
-        rows.append(judge(scenario_of(file.parent.name), json.loads(file.read_text(encoding="utf-8"))))
+    rows = [
+        judge(scenario_of(file.parent.name), json.loads(file.read_text(encoding="utf-8")))
+        for file in folder.glob("*/checks.json")
+    ]
     return sorted(rows, key=lambda row: row.scenario)
 
 
