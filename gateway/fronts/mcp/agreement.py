@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gateway.fronts.http.proposals import TOOL_NAME
 from gateway.fronts.mcp.messages import Notification, ProtocolError, Request, RpcCode
 from gateway.fronts.mcp.versions import BY_NAME, SUPPORTED, WITHOUT_HEADER, Version
 
@@ -33,7 +34,7 @@ def version_of(message: Request | Notification, head: Mapping[bytes, bytes]) -> 
     header, named = head.get(_VERSION_HEADER), message.meta.get(VERSION_KEY)
     version = _by_header(header, message) if named is None else _by_both(header, named, message)
     if version.is_modern and isinstance(message, Request):
-        if not isinstance(message.meta.get(CAPABILITIES_KEY), Mapping):
+        if type(message.meta.get(CAPABILITIES_KEY)) is not dict:
             raise _lacking(CAPABILITIES_KEY)
         _require_mirrored(message, head)
     else:
@@ -89,7 +90,8 @@ def _require_mirrored(message: Request, head: Mapping[bytes, bytes]) -> None:
 
 def _compare_mirrored(message: Request | Notification, head: Mapping[bytes, bytes]) -> None:
     method = head.get(_METHOD_HEADER)
-    if method is not None and _text(method) != message.method:
+    # Nearly always the same bytes; only what differs has to be read.
+    if method is not None and method != message.method.encode() and _text(method) != message.method:
         raise _mismatch("the header Mcp-Method does not name the body's method")
     mirrored = head.get(_NAME_HEADER)
     field = NAMED_BY.get(message.method)
@@ -97,7 +99,9 @@ def _compare_mirrored(message: Request | Notification, head: Mapping[bytes, byte
         return
     name = message.params.get(field)
     # What is no name at all is told as such, and not as a difference.
-    if isinstance(name, str) and _decoded(mirrored) != name:
+    if not isinstance(name, str) or (TOOL_NAME.fullmatch(name) and mirrored == name.encode()):
+        return
+    if _decoded(mirrored) != name:
         raise _mismatch(f"the header Mcp-Name does not name the body's params.{field}")
 
 

@@ -69,7 +69,7 @@ class Reply:
 
 
 Message = Request | Notification | Reply
-_NOTHING: Final[Mapping[str, Any]] = {}
+_NOTHING: Final[dict[str, Any]] = {}
 
 
 def parse_message(document: Any) -> Message:
@@ -86,10 +86,10 @@ def parse_message(document: Any) -> Message:
     if not isinstance(method, str) or not 0 < len(method) <= _MAX_METHOD:
         raise _malformed("method must be a string")
     params = document.get("params", _NOTHING)
-    if not isinstance(params, Mapping):
+    if type(params) is not dict:
         raise _malformed("params must be an object")
     meta = params.get("_meta", _NOTHING)
-    if not isinstance(meta, Mapping):
+    if type(meta) is not dict:
         raise _malformed("params._meta must be an object")
     if "id" not in document:
         return Notification(method, params, meta)

@@ -18,6 +18,8 @@ KEY: Final = "key"
 OWN_MEMBERS: Final = (
     RUN_ID, "step", "tokens", KEY, "attempt", "store-epoch", "timeout-ms", "approval-id", "repeat-of", "expect",
 )  # fmt: skip
+_OWN_MEMBERS: Final = frozenset(OWN_MEMBERS)
+_PREFIX_LENGTH: Final = len(PREFIX)
 _EXPECT_MEMBERS: Final = ("operation_key", "action_hash")
 _RUN_HEADER: Final = b"oncegate-run-id"
 _TIMEOUT_HEADER: Final = b"x-request-timeout-ms"
@@ -65,10 +67,11 @@ def own_members(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     Raises:
         Refusal: `invalid_request` for a name that means nothing: a misspelt one would be ignored in silence.
     """
-    own = {name[len(PREFIX) :]: value for name, value in meta.items() if name.startswith(PREFIX)}
+    own = {name[_PREFIX_LENGTH:]: value for name, value in meta.items() if name.startswith(PREFIX)}
     if not own:
         return _NOTHING
-    only(own, OWN_MEMBERS, f"the {PREFIX} members of _meta")
+    if not own.keys() <= _OWN_MEMBERS:
+        only(own, OWN_MEMBERS, f"the {PREFIX} members of _meta")
     return own
 
 
@@ -104,7 +107,7 @@ def _trace(meta: Mapping[str, Any], exchange: Exchange) -> tuple[str | None, str
 
 
 def _short(own: Mapping[str, Any], name: str) -> str | None:
-    return text(own, name, f"_meta[{PREFIX}{name}]") if own else None
+    return text(own, name, f"_meta[{PREFIX}{name}]") if name in own else None
 
 
 def _whole(own: Mapping[str, Any], name: str, *, least: int) -> int | None:
