@@ -21,7 +21,11 @@ async def main() -> None:
     tool = next(each for each in tools if each.name == wanted.tool)
 
     async def once() -> tuple[bool, str]:
-        return True, str(await tool.ainvoke(wanted.arguments))
+        call = {"type": "tool_call", "id": "1", "name": wanted.tool, "args": wanted.arguments}
+        message = await tool.ainvoke(call)
+        parts = message.content
+        told = parts if isinstance(parts, str) else "".join(part.get("text", "") for part in parts)
+        return message.status == "success", told
 
     await persist(once, wanted.tries)
 
