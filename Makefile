@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint scenarios bench clean
+.PHONY: help demo test lint scenarios bench conformance clients clean
 
 help:  ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -34,6 +34,12 @@ scenarios: $(STAMP)  ## S1-S12: how many refunds does one intention cause?
 
 bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
 	@$(BIN)/python -m bench
+
+conformance: $(STAMP)  ## the official MCP conformance suite, from npm, on a Node from PyPI
+	@$(BIN)/python -m bench.conformance
+
+clients: $(STAMP)  ## effects per MCP client, straight at a server and through the gateway
+	@$(BIN)/python -m bench.clients
 
 clean:  ## remove what the other targets made
 	@rm -rf $(VENV) build dist *.egg-info

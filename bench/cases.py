@@ -39,6 +39,7 @@ class Case:
         many: after how many calls the numbers in `body` begin again; 0 for never.
         ok: whether its answers are 2xx. A refusal's are not.
         yardstick: the case it is compared with; None: the barest proxy.
+        path: where its calls go; None: the route of its tool.
     """
 
     id: str
@@ -51,6 +52,13 @@ class Case:
     ok: bool = True
     counts_up: bool = False
     yardstick: "Case | None" = None
+    path: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def target_path(self) -> str:
+        """Where its calls go: its tool's own route, unless it says otherwise."""
+        return self.path or f"/v1/tools/{self.tool}/calls"
 
 
 _READ: Final = _ARGUMENTS % ("4471", "")
@@ -107,6 +115,22 @@ GROWTH_WRITE: Final = Case(
     yardstick=WRITE,
 )
 
+MCP: Final = Case(
+    id="mcp",
+    title="MCP read, revision 2026-07-28, against the HTTP read",
+    place=Place.TWO_SPANS,
+    body='{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_refund","_meta":{'
+    '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},'
+    '"oncegate/run-id":"run-2026-11-29-0042","oncegate/step":4},'
+    + _READ.partition(',"run"')[0].removeprefix("{")
+    + "}}",
+    target=1.3,
+    yardstick=READ,
+    path="/mcp",
+    headers=(("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "find_refund")),
+)
+
 CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, REPLAY, REFUSAL)
-GROWTH_CASES: Final = (GROWTH, GROWTH_WRITE)
+GROWTH_CASES: Final = (MCP, GROWTH, GROWTH_WRITE)
+"""Those with a yardstick of their own."""
 EVERY: Final = {case.id: case for case in (*CASES, *GROWTH_CASES)}

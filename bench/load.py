@@ -53,7 +53,8 @@ async def drive(url: str, key: str, case: Case, *, connections: int, seconds: in
     process = await asyncio.create_subprocess_exec(
         "wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{seconds}s", "--latency",
         "--script", str(_SCRIPT), "--header", "Content-Type: application/json",
-        "--header", f"Authorization: Bearer {key}", f"{url}/v1/tools/{case.tool}/calls",
+        "--header", f"Authorization: Bearer {key}",
+        *(word for name, value in case.headers for word in ("--header", f"{name}: {value}")), f"{url}{case.target_path}",
         "--", case.body, str(first), str(case.many),
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip

@@ -24,7 +24,7 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.app import log_fault, open_store, wire
 from gateway.cli.loading import load
 from gateway.cli.serve import announce
-from gateway.fronts.http.build import build
+from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind, run
 from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline

@@ -118,9 +118,11 @@ async def check(servers: Servers, case: Case, *, first: int) -> None:
     """
     body = case.body % first if "%d" in case.body else case.body
     async with _client(servers.key) as client:
-        answer = await client.post(f"{servers.url(case.place)}/v1/tools/{case.tool}/calls", content=body)
+        url = f"{servers.url(case.place)}{case.target_path}"
+        answer = await client.post(url, content=body, headers=dict(case.headers))
     replayed = answer.headers.get("idempotent-replayed") == "true"
-    if answer.is_success is not case.ok or replayed is not bool(case.many):
+    ok = answer.is_success and b'"isError":true' not in answer.content and b'"error":{' not in answer.content
+    if ok is not case.ok or replayed is not bool(case.many):
         raise WrongAnswerError(f"{case.id}: answered {answer.status_code}, replayed {replayed}: {answer.text}")
 
 

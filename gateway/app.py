@@ -64,6 +64,10 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
     Raises:
         SettingsError: something it needs cannot be used; one sentence that says what and where.
     """
+    if settings.authorization_servers and settings.public_url is None:
+        raise SettingsError(
+            "authorization_servers needs public_url: a token is asked for a resource, and that is its name."
+        )
     shelf = _shelf(settings, environ)
     authenticator, reload_callers = open_callers(settings)
     telemetry = _telemetry(settings, environ)

@@ -123,6 +123,19 @@ class Settings(BaseModel):
     allowed_hosts: Names = Field(
         default=(), description="Host names (without port) that requests may name. Empty: any well-formed one."
     )
+    allowed_origins: Names = Field(
+        default=(),
+        description="Origins (`https://HOST[:PORT]`) of pages whose scripts may use `/mcp`. Empty: none but the gateway's own.",
+    )
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^/?#\s]+$",
+        description="Scheme and host under which callers reach the gateway, as in `https://gateway.example.com`. It names the resource to OAuth clients of `/mcp`.",
+    )
+    authorization_servers: Names = Field(
+        default=(),
+        description="Issuers whose tokens the gateway takes, as OAuth clients of `/mcp` are told at `/.well-known/oauth-protected-resource`. Needs `public_url`.",
+    )
     request_bytes: Size = Field(
         default=1_048_576,
         ge=1024,

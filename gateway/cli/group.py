@@ -22,6 +22,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "tools": ("gateway.cli.tools", "List the tools a key may use, or show one."),
     "call": ("gateway.cli.call", "Call a tool through a gateway."),
     "prepare": ("gateway.cli.prepare", "Validate and authorise a call; execute nothing."),
+    "mcp": ("gateway.cli.mcp", "Speak MCP on standard input and output, for desktop clients."),
     "operations": ("gateway.cli.operations", "List, show, reconcile, settle and forget operations."),
     "approvals": ("gateway.cli.approvals", "List, show, approve and deny what waits for a person."),
     "executions": ("gateway.cli.executions", "One row for every answer the gateway gave."),

@@ -12,7 +12,7 @@ from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option
 from gateway.cli.watching import Seen
-from gateway.fronts.http.build import build
+from gateway.fronts.build import build
 from gateway.fronts.http.ports import Core
 from gateway.fronts.http.server import Server, bind, run
 from gateway.settings import Settings, SettingsError

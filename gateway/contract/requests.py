@@ -32,6 +32,7 @@ class ToolSummary:
         result: the JSON Schema of `data`; None when the manifest declares none.
         needs_run_id: calls without `run.id` are refused (`scope: run`).
         needs_key: calls without an `Idempotency-Key` are refused (`fields: caller`).
+        window_s: how long a finished write is remembered; after it the same call acts again. None: for ever.
         verify_with: the read that tells whether an action of this tool was carried out; None when there is none.
         deprecated: `{since, use_instead, remove_after}`, or None.
     """
@@ -46,6 +47,7 @@ class ToolSummary:
     result: Mapping[str, Any] | None = None
     needs_run_id: bool = False
     needs_key: bool = False
+    window_s: float | None = None
     verify_with: str | None = None
     deprecated: Mapping[str, Any] | None = None
 
@@ -62,6 +64,7 @@ class ToolSummary:
             "result": None if self.result is None else dict(self.result),
             "needs_run_id": self.needs_run_id,
             "needs_key": self.needs_key,
+            "window_s": self.window_s,
             "verify_with": self.verify_with,
             "deprecated": None if self.deprecated is None else dict(self.deprecated),
         }

@@ -249,6 +249,7 @@ def _summary(tool: Tool) -> ToolSummary:
         result=None if tool.result is None else tool.result.published,
         needs_run_id=tool.identity.scope is Scope.RUN,
         needs_key=tool.identity.fields == "caller",
+        window_s=tool.identity.window_s,
         verify_with=None if lookup is None else lookup.tool,
         deprecated=None
         if deprecated is None

@@ -27,7 +27,7 @@ from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import open_telemetry
 from gateway.adapters.system.clock import SystemClock
 from gateway.app import log_fault, open_store, wire
-from gateway.fronts.http.build import build
+from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind
 from gateway.fronts.http.server import run as serve
 from gateway.manifest.building import Operator

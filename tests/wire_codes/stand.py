@@ -22,7 +22,7 @@ from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.app import log_fault, open_callers, open_store, wire
-from gateway.fronts.http.build import build
+from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind
 from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline

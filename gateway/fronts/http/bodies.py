@@ -65,14 +65,14 @@ async def read_body(head: dict[bytes, bytes], receive: Receive, limits: BodyLimi
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def parse_object(body: bytes, limits: BodyLimits) -> dict[str, Any]:
-    """The body as a JSON object.
+def parse_document(body: bytes, limits: BodyLimits) -> Any:
+    """The body as strict JSON.
 
     Raises:
-        Refusal: `invalid_json`, `body_too_large`, or `invalid_request` when it is no object.
+        Refusal: `invalid_json` or `body_too_large`.
     """
     try:
-        document = loads(body, max_bytes=limits.max_bytes)
+        return loads(body, max_bytes=limits.max_bytes)
     except InvalidJson as invalid:
         if invalid.fault is JsonFault.TOO_LARGE:
             raise _too_large(limits) from None
@@ -81,6 +81,15 @@ def parse_object(body: bytes, limits: BodyLimits) -> dict[str, Any]:
             context=Context(reason=str(invalid)),
             details={"fault": invalid.fault.name.lower()},
         ) from None
+
+
+def parse_object(body: bytes, limits: BodyLimits) -> dict[str, Any]:
+    """The body as a JSON object.
+
+    Raises:
+        Refusal: `invalid_json`, `body_too_large`, or `invalid_request` when it is no object.
+    """
+    document = parse_document(body, limits)
     if not isinstance(document, dict):
         raise Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="the body must be a JSON object"))
     return document

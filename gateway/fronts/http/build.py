@@ -18,7 +18,7 @@ from gateway.fronts.http.approvals import Approvals
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError
 from gateway.fronts.http.calls import CallEndpoint, CallRoute
 from gateway.fronts.http.catalogue import Catalogue
-from gateway.fronts.http.edge import CALLS_ROUTE, Bounds, Edge, Unwatched, request_ids
+from gateway.fronts.http.edge import CALLS_ROUTE, Beside, Bounds, Edge, Unwatched, request_ids
 from gateway.fronts.http.gate import authenticated, meta_of
 from gateway.fronts.http.health import Health
 from gateway.fronts.http.openapi import document
@@ -27,12 +27,23 @@ from gateway.fronts.http.records import Records
 from gateway.settings import Settings
 
 
-def build(core: Core, authenticator: Authenticator, settings: Settings, requests: Requests | None = None) -> ASGIApp:
-    """The ASGI application. Its lifespan starts and stops the core; `requests` is telemetry's view of HTTP."""
+def build(
+    core: Core,
+    authenticator: Authenticator,
+    settings: Settings,
+    requests: Requests | None = None,
+    *,
+    mcp: Beside | None = None,
+    more: Sequence[Route] = (),
+) -> ASGIApp:
+    """The ASGI application. Its lifespan starts and stops the core; `requests` is telemetry's view of HTTP.
+
+    `mcp` answers at `POST /mcp`; `more` are routes that belong to it.
+    """
     limits = BodyLimits(max_bytes=settings.request_bytes, timeout_s=settings.body_timeout_s)
     calls = CallEndpoint(core.call, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME)
     prepare = CallEndpoint(core.prepare, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR)
-    routes = _routes(core, authenticator, limits, calls, prepare)
+    routes = [*_routes(core, authenticator, limits, calls, prepare), *more]
     starlette = Starlette(
         routes=routes,
         exception_handlers={
@@ -44,7 +55,7 @@ def build(core: Core, authenticator: Authenticator, settings: Settings, requests
     )
     # A redirect would send a client, and its body, where no route of the contract is.
     starlette.router.redirect_slashes = False
-    return Edge(
+    edge = Edge(
         starlette,
         calls,
         Bounds(
@@ -57,6 +68,8 @@ def build(core: Core, authenticator: Authenticator, settings: Settings, requests
         start=core.start,
         stop=core.stop,
     )
+    edge.mcp = mcp
+    return edge
 
 
 def _template_of(routes: Sequence[Route], path: str) -> str | None:

@@ -54,7 +54,7 @@ class CallEndpoint:
             call = parse_call(tool, document, exchange)
             asked = True
             # Written here, because a failure after the core has acted must not be told as "nothing was sent".
-            answer = answer_of(await self._ask(call, caller, receive))
+            answer = answer_of(await self.ask(call, caller, receive))
         except ClientGoneError:
             return
         except Refusal as refusal:
@@ -65,7 +65,7 @@ class CallEndpoint:
             answer = await self._own(fail(code, exchange.meta(_now(), _known_name(tool))), caller)
         await send_answer(send, answer)
 
-    async def _ask(self, call: ToolCall, caller: Caller, receive: Receive) -> Envelope:
+    async def ask(self, call: ToolCall, caller: Caller, receive: Receive) -> Envelope:
         """Ask the core, and tell it by cancellation when the client goes away first."""
         watch = _Watch(receive)
         alarm = self._watches.set(watch.begin)

@@ -5,13 +5,13 @@ import itertools
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
-from gateway.fronts.http.answers import Refusal, answer_of, send_answer
+from gateway.fronts.http.answers import Answer, Refusal, answer_of, send_answer
 from gateway.fronts.http.calls import CallEndpoint
 from gateway.fronts.http.head import Exchange, read_head, trace_context
 from gateway.fronts.http.ports import Requests
@@ -20,6 +20,7 @@ from gateway.stages.monitor.ports import RequestTrace
 logger = logging.getLogger("oncegate.http")
 
 CALLS_ROUTE: Final = "/v1/tools/{tool}/calls"
+MCP_ROUTE: Final = "/mcp"
 # No answer was sent: nginx's number for it, since HTTP has none.
 _CLIENT_CLOSED: Final = 499
 
@@ -32,13 +33,25 @@ class Bounds:
     hosts: frozenset[bytes] = frozenset()
 
 
+class Beside(Protocol):
+    """Another protocol's endpoint at a path of this front, which answers in its own form whatever happens."""
+
+    async def answer(self, exchange: Exchange, receive: Receive, send: Send) -> None:
+        """Answer one request; no answer when the client is gone. Never raises."""
+        ...
+
+    def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
+        """A request whose head is refused."""
+        ...
+
+
 def request_ids(prefix: str) -> Iterator[str]:
     """Unique in this process; `prefix` keeps processes apart."""
     return (f"{prefix}{number:08x}" for number in itertools.count(1))
 
 
 class Edge:
-    """`router` serves every route; `calls` is its busiest one, reached without walking the others.
+    """`router` serves every route; `calls` is its busiest one, reached without walking the others, and so is `mcp`.
 
     `template_of` names the route of a path; `requests` watches; `start` and `stop` bracket the application's life.
     """
@@ -63,6 +76,7 @@ class Edge:
         self._requests = requests
         self._start = start
         self._stop = stop
+        self.mcp: Beside | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -76,21 +90,28 @@ class Edge:
         exchange = Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
         sender = _Sender(send)
         trace: RequestTrace | None = None
+        mcp = self.mcp if scope["path"] == MCP_ROUTE and scope["method"] == "POST" else None
         try:
             exchange.head = read_head(scope["headers"], max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
-            tool = _tool_called(scope)
+            tool = None if mcp is not None else _tool_called(scope)
             route = CALLS_ROUTE if tool is not None else self._template_of(scope["path"])
             parent, state = trace_context(exchange.head)
             trace = self._requests.request_started(scope["method"], route, traceparent=parent, tracestate=state)
             exchange.trace = trace.traceparent, trace.tracestate
-            if tool is None:
+            if mcp is not None:
+                await mcp.answer(exchange, receive, sender)
+            elif tool is None:
                 scope["oncegate"] = exchange
                 await self._router(scope, receive, sender)
             else:
                 await self._calls.answer(exchange, tool, receive, sender)
         except Refusal as refusal:
-            envelope = refusal.envelope(exchange.meta(asyncio.get_running_loop().time()))
-            await send_answer(sender, answer_of(envelope, refusal.headers))
+            if mcp is not None:
+                answer = mcp.refused(refusal, exchange)
+            else:
+                envelope = refusal.envelope(exchange.meta(asyncio.get_running_loop().time()))
+                answer = answer_of(envelope, refusal.headers)
+            await send_answer(sender, answer)
         except Exception:
             logger.exception("a request failed in the front", extra={"request_id": exchange.request_id})
             if not sender.status:

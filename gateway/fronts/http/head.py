@@ -27,6 +27,10 @@ _ONCE: Final = frozenset(
         b"x-request-timeout-ms",
         b"traceparent",
         b"tracestate",
+        b"origin",
+        b"mcp-protocol-version",
+        b"mcp-method",
+        b"mcp-name",
     }
 )
 _HOST: Final = re.compile(rb"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")

@@ -7,6 +7,7 @@ from typing import Any, Final
 from gateway import __version__
 from gateway.contract.codes import FACTS
 from gateway.contract.requests import MAX_LIMIT
+from gateway.fronts.http.catalogue import FORMATS
 from gateway.fronts.http.openapi_schemas import TOOL, VISIBLE, Schema, ref, schemas
 
 _WHOLE: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
@@ -86,7 +87,7 @@ def _call_paths() -> dict[str, Any]:
 
 def _catalogue_paths() -> dict[str, Any]:
     asked = [
-        _parameter("format", "query", {"type": "string", "enum": ["native"]}, "How entries are written."),
+        _parameter("format", "query", {"type": "string", "enum": list(FORMATS)}, "How entries are written."),
         _parameter("If-None-Match", "header", {"type": "string"}, "The ETag of the copy at hand."),
     ]
     unchanged = {"304": {"description": "The copy at hand is current."}}

@@ -138,6 +138,7 @@ def _tool() -> Schema:
             "result": _or_null(_OBJECT),
             "needs_run_id": _FLAG,
             "needs_key": _FLAG,
+            "window_s": _or_null(_SECONDS),
             "verify_with": _or_null(_TEXT),
             "deprecated": _or_null(_OBJECT),
         }

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.cli.exits import Failure
 from gateway.cli.serve import announce, serve
-from gateway.fronts.http.build import build
+from gateway.fronts.build import build
 from gateway.settings import Settings
 from tests.gateway.cli.run import run
 from tests.gateway.fronts.http.fake_core import FakeCore, Keys

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from gateway.fronts.http.build import build
+from gateway.fronts.build import build
 from gateway.fronts.http.ports import Requests
 from gateway.fronts.http.server import Server, bind
 from gateway.settings import Settings

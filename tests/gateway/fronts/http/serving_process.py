@@ -11,7 +11,7 @@ from gateway.cli.serve import serve
 from gateway.contract.call import ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
-from gateway.fronts.http.build import build
+from gateway.fronts.build import build
 from gateway.settings import Settings
 from tests.gateway.fronts.http.fake_core import FakeCore, Keys
 

@@ -1,9 +1,16 @@
 """The catalogue over HTTP."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from tests.gateway.fronts.http.fake_core import OPERATOR_TOKEN, REFUND
-from tests.gateway.fronts.http.served import Served
+from gateway.contract.call import Caller
+from gateway.contract.requests import ToolSummary
+from gateway.fronts.http.formats import anthropic_tool, mcp_tool, openai_tool
+from tests.gateway.fronts.http.fake_core import OPERATOR_TOKEN, REFUND, FakeCore
+from tests.gateway.fronts.http.served import Served, serving
 
 
 async def test_a_caller_sees_the_tools_it_may_use(served: Served) -> None:
@@ -45,13 +52,58 @@ async def test_the_tag_belongs_to_the_caller(served: Served) -> None:
     assert mine.headers["etag"] != others.headers["etag"]
 
 
-@pytest.mark.parametrize("asked", ["openai", "anthropic", "mcp", "yaml"])
-async def test_another_format_is_refused_in_words(served: Served, asked: str) -> None:
+@pytest.mark.parametrize("path", ["/v1/tools", "/v1/tools/issue_refund"])
+async def test_another_format_is_refused_in_words(served: Served, path: str) -> None:
     """A format that is not written is refused, never answered with the native one."""
-    answer = await served.client.get("/v1/tools", params={"format": asked})
+    answer = await served.client.get(path, params={"format": "yaml"})
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
-    assert answer.json()["error"]["details"] == {"formats": ["native"]}
+    assert answer.json()["error"]["details"] == {"formats": ["native", "openai", "anthropic", "mcp"]}
+
+
+@pytest.mark.parametrize(("asked", "form"), [("openai", openai_tool), ("anthropic", anthropic_tool), ("mcp", mcp_tool)])
+async def test_the_catalogue_as_others_write_it(
+    served: Served, asked: str, form: Callable[[ToolSummary], dict[str, Any]]
+) -> None:
+    """The list, and one tool, as the provider's own API takes them."""
+    every = await served.client.get("/v1/tools", params={"format": asked})
+    one = await served.client.get("/v1/tools/issue_refund", params={"format": asked})
+
+    assert every.json()["data"] == {"tools": [form(REFUND)]}
+    assert one.json()["data"] == form(REFUND)
+    assert every.json()["meta"]["warnings"] == []
+
+
+@pytest.mark.parametrize(("asked", "names"), [("openai", []), ("anthropic", []), ("mcp", ["a.b"]), ("native", ["a.b"])])
+async def test_a_name_that_a_provider_refuses_is_left_out_aloud(asked: str, names: list[str]) -> None:
+    """One such tool would make the provider refuse the whole request."""
+
+    class Dotted(FakeCore):
+        async def catalogue(self, caller: Caller) -> tuple[ToolSummary, ...]:
+            del caller
+            return (replace(REFUND, name="a.b"),)
+
+    async with serving(Dotted()) as served:
+        answer = (await served.client.get("/v1/tools", params={"format": asked})).json()
+
+    assert [tool["name"] for tool in answer["data"]["tools"]] == names
+    assert ["a.b" in warning for warning in answer["meta"]["warnings"]] == [True] * (not names)
+
+
+async def test_the_native_form_shows_no_value_of_a_sensitive_argument() -> None:
+    """Defaults of sensitive arguments stay in the manifest."""
+    schema = {"type": "object", "properties": {"pin": {"type": "string", "x-sensitive": True, "default": "1234"}}}
+
+    class Sensitive(FakeCore):
+        async def catalogue(self, caller: Caller) -> tuple[ToolSummary, ...]:
+            del caller
+            return (replace(REFUND, arguments=schema),)
+
+    async with serving(Sensitive()) as served:
+        answer = await served.client.get("/v1/tools")
+
+    assert "1234" not in answer.text
+    assert answer.json()["data"]["tools"][0]["arguments"]["properties"]["pin"]["x-sensitive"] is True
 
 
 async def test_the_native_format_may_be_asked_for(served: Served) -> None:

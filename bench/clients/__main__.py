@@ -1,0 +1,185 @@
+"""The client matrix: how many refunds does one intention cause, with each client, without and with the gateway?
+
+Run: `make clients`. Each client gets an environment of its own from PyPI in `build/clients`, once. S1: the provider
+needs longer than the client waits. S9: it commits and closes the connection. The agent behind a client tries four
+times, as agents do; "alone" is what the client makes of a single call.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from bench.clients.catalogue import ENVIRONMENTS, MCP_2, STACKS, Stack
+from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
+from gateway.demo.gateway_process import create_key, start_gateway
+from gateway.demo.processes import Child, NotStartedError
+from gateway.demo.provider_process import ProviderProcess
+
+HOME: Final = Path("build/clients")
+_ROOT: Final = Path(__file__).parents[2]
+_TRIES: Final = 4
+_CLIENT_S: Final = 60.0
+_SLOW: Final[Sequence[object]] = ({"before_s": 0.9}, {"before_s": 0.9}, {"before_s": 0.1})
+_PLAIN_TOOL: Final = "issue_refund"
+_TOOL: Final = "issue_refund_lookup"
+
+
+class NotInstalledError(Exception):
+    """A client cannot be had here; one sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One client in one scenario: effects alone, of a persistent agent, and of the same through the gateway."""
+
+    stack: Stack
+    scenario: str
+    alone: int | None
+    without: int | None
+    through: int
+    told: str
+
+    @property
+    def is_right(self) -> bool:
+        """One intention, one effect."""
+        return self.through == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Everything that runs."""
+
+    provider: ProviderProcess
+    plain: Child
+    gateway: Child
+    key: str
+
+    async def effects(self, stack: Stack, scenario: str, *, through: bool, tries: int) -> tuple[int, dict[str, Any]]:
+        """Let the client have its way with an order that nobody else uses; the effects, and what it was told."""
+        order = f"ORD-{next(_ORDERS)}"
+        if scenario == "S1":
+            await self.provider.script(order, *_SLOW)
+        else:
+            await self.provider.script(order, then={"ending": "close"})
+        url, tool = (f"{self.gateway.url}/mcp", _TOOL) if through else (f"{self.plain.url}/mcp", _PLAIN_TOOL)
+        told = await _run(stack, url, self.key if through else "", tool, order, tries)
+        await self.provider.event("effect", order)
+        return len(await self.provider.refunds(order)), told
+
+
+_ORDERS = iter(range(1, 1_000_000))
+
+
+async def matrix(stacks: Sequence[Stack]) -> list[Cell]:
+    """Install, start, and fill every cell."""
+    for name in {MCP_2, *(stack.environment for stack in stacks)}:
+        await _install(name)
+    cells = []
+    with tempfile.TemporaryDirectory(prefix="oncegate-clients-") as name:
+        folder = Path(name)
+        provider = await ProviderProcess.start(folder)
+        key = await create_key(folder / "keys.json", subject="agent", tenant="clients", permissions=PERMISSIONS)
+        gateway = await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url)
+        command = [str(_python(MCP_2)), str(_ROOT / "bench/clients/plain_server.py"), provider.url]
+        plain = await Child.start(command, log=folder / "plain.log")
+        site = Site(provider=provider, plain=plain, gateway=gateway, key=key)
+        try:
+            for stack in stacks:
+                for scenario in ("S1", "S9"):
+                    cells.append(await _cell(site, stack, scenario))
+                    print(line(cells[-1]), flush=True)
+        finally:
+            await plain.stop()
+            await gateway.stop()
+            await provider.stop()
+    return cells
+
+
+async def _cell(site: Site, stack: Stack, scenario: str) -> Cell:
+    alone = without = None
+    if not stack.bridged:
+        alone, _ = await site.effects(stack, scenario, through=False, tries=1)
+        without, _ = await site.effects(stack, scenario, through=False, tries=_TRIES)
+    through, told = await site.effects(stack, scenario, through=True, tries=_TRIES)
+    return Cell(stack=stack, scenario=scenario, alone=alone, without=without, through=through, told=_in_short(told))
+
+
+def _in_short(told: dict[str, Any]) -> str:
+    try:
+        envelope = json.loads(told["told"])
+    except ValueError:
+        return "the result" if told["ok"] else "an error of the client's own"
+    return "the result" if envelope["ok"] else str(envelope["error"]["code"])
+
+
+def line(cell: Cell) -> str:
+    """A row of the table."""
+    alone, without = ("-" if each is None else str(each) for each in (cell.alone, cell.without))
+    return f"| {cell.stack.title} | {cell.scenario} | {alone} | {without} | **{cell.through}** | {cell.told} |"
+
+
+async def _run(stack: Stack, url: str, key: str, tool: str, order: str, tries: int) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT), "ONCEGATE": str(Path(sys.executable).parent / "oncegate")}
+    process = await asyncio.create_subprocess_exec(
+        str(_python(stack.environment)), "-m", f"bench.clients.stacks.{stack.script}", url, tool, order, str(tries),
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environment,
+    )  # fmt: skip
+    try:
+        printed, complaint = await asyncio.wait_for(process.communicate(key.encode() + b"\n"), _CLIENT_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise NotInstalledError(f"{stack.title} did not end within {_CLIENT_S:g} s") from None
+    for text in reversed(printed.decode().splitlines()):
+        if text.startswith('{"ok"'):
+            found: dict[str, Any] = json.loads(text)
+            return found
+    raise NotInstalledError(f"{stack.title} said nothing: {complaint.decode(errors='replace')[-500:]}")
+
+
+def _python(environment: str) -> Path:
+    return HOME.resolve() / environment / "bin" / "python"
+
+
+async def _install(environment: str) -> None:
+    if (HOME / environment / "installed").exists():
+        return
+    print(f"installing {ENVIRONMENTS[environment]}", file=sys.stderr, flush=True)
+    install = [str(_python(environment)), "-m", "pip", "install", "--quiet", ENVIRONMENTS[environment]]
+    for command in ([sys.executable, "-m", "venv", str(HOME / environment)], install):
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        )
+        _, complaint = await process.communicate()
+        if process.returncode:
+            raise NotInstalledError(f"{ENVIRONMENTS[environment]}: {complaint.decode(errors='replace')[-500:]}")
+    (HOME / environment / "installed").touch()
+
+
+def main(words: list[str] | None = None) -> int:
+    """0: one effect in every cell through the gateway. 1: not so. 2: a client could not be installed or run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help=f"of {', '.join(stack.script for stack in STACKS)}; all of them by default")
+    chosen = parser.parse_args(words).only
+    stacks = [stack for stack in STACKS if chosen is None or stack.script in chosen.split(",")]
+    if not stacks:
+        parser.error(f"there is no client {chosen}")
+    print("| client | scenario | alone | agent, 4 tries | through the gateway | last told |")
+    print("|---|---|---|---|---|---|", flush=True)
+    try:
+        cells = asyncio.run(matrix(stacks))
+    except (NotInstalledError, NotStartedError) as problem:
+        print(f"not run: {problem}", file=sys.stderr)
+        return 2
+    return 0 if all(cell.is_right for cell in cells) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

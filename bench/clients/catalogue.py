@@ -1,0 +1,35 @@
+"""The clients of the matrix: what each is, and the environment that it needs."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """One client. `script` is a module of `bench.clients.stacks`, `environment` what is installed for it.
+
+    Attributes:
+        bridged: it speaks to `oncegate mcp` over pipes, and there is no such thing without the gateway.
+    """
+
+    title: str
+    script: str
+    environment: str
+    bridged: bool = False
+
+
+MCP_2: Final = "mcp-2"
+ENVIRONMENTS: Final = {
+    MCP_2: "mcp==2.3.0",
+    "mcp-1": "mcp==1.30.0",
+    "openai-agents": "openai-agents==0.24.0",
+    "langchain": "langchain-mcp-adapters==0.3.2",
+}
+STACKS: Final = (
+    Stack(title="mcp 2.3.0", script="mcp_2", environment=MCP_2),
+    Stack(title="mcp 1.30.0", script="mcp_1", environment="mcp-1"),
+    Stack(title="mcp 2.3.0, stdio through oncegate mcp", script="stdio_2", environment=MCP_2, bridged=True),
+    Stack(title="mcp 1.30.0, stdio through oncegate mcp", script="stdio_1", environment="mcp-1", bridged=True),
+    Stack(title="openai-agents 0.24.0, 2 retries", script="openai_agents", environment="openai-agents"),
+    Stack(title="langchain-mcp-adapters 0.3.2", script="langchain", environment="langchain"),
+)

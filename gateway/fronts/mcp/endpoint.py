@@ -1,0 +1,239 @@
+"""`POST /mcp`, from the first byte to the last. It remembers nothing between two requests."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.types import Receive, Send
+
+from gateway.contract.call import Caller
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope, fail
+from gateway.fronts.http.answers import JSON_TYPE, Answer, Extra, Refusal, encode, send_answer
+from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_document, read_body
+from gateway.fronts.http.calls import CallEndpoint
+from gateway.fronts.http.gate import authenticate
+from gateway.fronts.http.head import Exchange, require_json
+from gateway.fronts.http.ports import Authenticator, Core
+from gateway.fronts.http.proposals import TOOL_NAME
+from gateway.fronts.mcp.agreement import version_of
+from gateway.fronts.mcp.listing import page_of
+from gateway.fronts.mcp.messages import (
+    MAX_BATCH,
+    Notification,
+    ProtocolError,
+    Reply,
+    Request,
+    RpcCode,
+    error_bytes,
+    id_of,
+    parse_message,
+    result_bytes,
+)
+from gateway.fronts.mcp.origins import Origins
+from gateway.fronts.mcp.proposals import KEY, own_members, parse_tool_call, run_id
+from gateway.fronts.mcp.results import called, discovered, initialized, listed
+from gateway.fronts.mcp.versions import WITHOUT_HEADER, Version
+
+logger = logging.getLogger("oncegate.mcp")
+
+_HEADERS: Final = (
+    (b"content-type", JSON_TYPE),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+)
+_RPC_CODES: Final = {ErrorCode.INVALID_JSON: RpcCode.PARSE_ERROR, ErrorCode.UNKNOWN_TOOL: RpcCode.INVALID_PARAMS}
+_ACCEPTED: Final = 202
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The answer to one message; `body` empty where none is due."""
+
+    status: int
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One authenticated HTTP request: what its messages share."""
+
+    exchange: Exchange
+    caller: Caller
+    receive: Receive
+
+
+class McpEndpoint:
+    """Authenticate, read, parse, agree on the revision, ask the core, answer.
+
+    `challenge` are the headers of an answer to a request without a valid credential.
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        authenticator: Authenticator,
+        limits: BodyLimits,
+        origins: Origins,
+        *,
+        challenge: Extra,
+    ) -> None:
+        self._core = core
+        self._authenticator = authenticator
+        self._limits = limits
+        self._origins = origins
+        self._challenge = challenge
+        # What asks the core, watches the client and lets a write go on without it is that of the HTTP call.
+        self._calls = CallEndpoint(
+            core.call, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME
+        )
+
+    async def answer(self, exchange: Exchange, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request; no answer when the client is gone."""
+        try:
+            self._origins.check(exchange.head)
+            caller = await authenticate(exchange.head, self._authenticator)
+            visit = _Visit(exchange, caller, receive)
+            said = await self._read(visit)
+        except ClientGoneError:
+            return
+        except ProtocolError as error:
+            said = _Said(error.status, error_bytes(None, error))
+        except Refusal as refusal:
+            await send_answer(send, self.refused(refusal, exchange))
+            return
+        await send_answer(send, _answer(said))
+
+    def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
+        """The answer to a request that is not even a message."""
+        envelope = refusal.envelope(exchange.meta(_now()))
+        error = _error(refusal.code, envelope, status=envelope.status)
+        challenge = self._challenge if refusal.code is ErrorCode.UNAUTHENTICATED else ()
+        return _answer(_Said(error.status, error_bytes(None, error)), (*challenge, *refusal.headers))
+
+    async def _read(self, visit: _Visit) -> _Said:
+        try:
+            require_json(visit.exchange.head)
+            document = parse_document(await read_body(visit.exchange.head, visit.receive, self._limits), self._limits)
+        except Refusal as refusal:
+            await self._row(refusal.envelope(visit.exchange.meta(_now())), visit)
+            raise
+        if isinstance(document, list):
+            return await self._batch(document, visit)
+        return await self._one(document, visit)
+
+    async def _batch(self, documents: list[Any], visit: _Visit) -> _Said:
+        """One after the other: when the client goes, what has not begun never begins. Only one revision has batches."""
+        header = visit.exchange.head.get(b"mcp-protocol-version", WITHOUT_HEADER.encode()).strip()
+        if header != WITHOUT_HEADER.encode() or not 0 < len(documents) <= MAX_BATCH:
+            raise ProtocolError(
+                RpcCode.INVALID_REQUEST,
+                f"Nothing was executed: send one message a request; revision {WITHOUT_HEADER} allows up to {MAX_BATCH}.",
+                status=400,
+            )
+        bodies = [said.body for document in documents if (said := await self._one(document, visit)).body]
+        return _Said(200, b"[%b]" % b",".join(bodies)) if bodies else _Said(_ACCEPTED)
+
+    async def _one(self, document: Any, visit: _Visit) -> _Said:
+        rpc_id = id_of(document)
+        try:
+            message = parse_message(document)
+            if isinstance(message, Reply):
+                # Nothing was asked, so it answers nothing; older clients may believe otherwise.
+                return _Said(_ACCEPTED)
+            version = version_of(message, visit.exchange.head)
+            if isinstance(message, Notification):
+                # Also of `notifications/cancelled`: what has been sent goes on, and a client that wants no answer
+                # hangs up.
+                return _Said(_ACCEPTED)
+            return _Said(200, result_bytes(message.id, await self._result(message, version, visit)))
+        except ProtocolError as error:
+            return _Said(error.status, error_bytes(rpc_id, error))
+        except Refusal as refusal:
+            envelope = refusal.envelope(visit.exchange.meta(_now(), _tool_named(document)))
+            await self._row(envelope, visit)
+            return _Said(200, error_bytes(rpc_id, _error(refusal.code, envelope, known=True)))
+        except ClientGoneError:
+            raise
+        except Exception:
+            logger.exception("a message failed in the front", extra={"request_id": visit.exchange.request_id})
+            envelope = fail(ErrorCode.GATEWAY_ERROR, visit.exchange.meta(_now(), _tool_named(document)))
+            await self._row(envelope, visit)
+            return _Said(200, error_bytes(rpc_id, _error(ErrorCode.GATEWAY_ERROR, envelope)))
+
+    async def _result(self, request: Request, version: Version, visit: _Visit) -> bytes:
+        if request.method == "tools/call":
+            return await self._call(request, version, visit)
+        if request.method == "tools/list":
+            return encode(await self._list(request, version, visit))
+        if version.is_modern:
+            if request.method == "server/discover":
+                return encode(discovered())
+        elif request.method == "initialize":
+            return encode(initialized(request.params.get("protocolVersion")))
+        elif request.method == "ping":
+            return b"{}"
+        raise ProtocolError(
+            RpcCode.METHOD_NOT_FOUND,
+            "Nothing was executed: there is no such method here; this server has tools and nothing else.",
+            # Older clients take a 404 for the end of a session.
+            status=404 if version.is_modern else 200,
+        )
+
+    async def _list(self, request: Request, version: Version, visit: _Visit) -> dict[str, Any]:
+        own = own_members(request.meta)
+        page = page_of(
+            await self._core.catalogue(visit.caller),
+            request.params.get("cursor"),
+            has_run=run_id(own, visit.exchange) is not None,
+            has_key=KEY in own,
+        )
+        return listed(page, version)
+
+    async def _call(self, request: Request, version: Version, visit: _Visit) -> bytes:
+        call = parse_tool_call(request.params, request.meta, visit.exchange)
+        try:
+            envelope = await self._calls.ask(call, visit.caller, visit.receive)
+            if envelope.error is None or envelope.error.code is not ErrorCode.UNKNOWN_TOOL:
+                return called(envelope, version)
+        except ClientGoneError:
+            raise
+        except Exception:
+            logger.exception("a tool call failed in the gateway", extra={"request_id": visit.exchange.request_id})
+            # The core was asked and may have sent: a model must be told so, and not that the server is broken.
+            envelope = fail(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME, visit.exchange.meta(_now(), call.tool))
+            await self._row(envelope, visit)
+            return called(envelope, version)
+        raise _error(ErrorCode.UNKNOWN_TOOL, envelope)
+
+    async def _row(self, envelope: Envelope, visit: _Visit) -> None:
+        """An envelope written here has a row like any other."""
+        try:
+            await self._core.refused(envelope, visit.caller)
+        except Exception:
+            logger.exception("a refusal left no row", extra={"request_id": visit.exchange.request_id})
+
+
+def _error(code: ErrorCode, envelope: Envelope, *, status: int = 200, known: bool = False) -> ProtocolError:
+    """An envelope as a JSON-RPC error. `known`: the message was understood, its parameters were not."""
+    assert envelope.error is not None  # noqa: S101 - made by `fail`
+    usual = RpcCode.INVALID_PARAMS if known else RpcCode.INVALID_REQUEST
+    if code is ErrorCode.GATEWAY_ERROR:
+        usual = RpcCode.INTERNAL_ERROR
+    return ProtocolError(_RPC_CODES.get(code, usual), envelope.error.message, status=status, data=envelope.to_dict())
+
+
+def _answer(said: _Said, extra: Extra = ()) -> Answer:
+    headers = [(b"content-length", b"%d" % len(said.body)), *extra]
+    return Answer(said.status, [*_HEADERS, *headers] if said.body else headers, said.body)
+
+
+def _tool_named(document: Any) -> str | None:
+    """What a caller wrote where a tool's name stands may be quoted only if it could be one."""
+    name = document["params"].get("name") if document.get("method") == "tools/call" else None
+    return name if isinstance(name, str) and TOOL_NAME.fullmatch(name) else None
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

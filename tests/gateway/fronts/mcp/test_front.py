@@ -1,0 +1,48 @@
+import pytest
+
+from tests.gateway.fronts.http.served import Served, serving
+from tests.gateway.fronts.mcp.asking import message, send
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "HEAD", "OPTIONS"])
+async def test_there_is_nothing_but_post(served: Served, method: str) -> None:
+    """No stream to open and no session to end."""
+    answer = await served.client.request(method, "/mcp")
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+async def test_the_allow_lists_of_the_settings_hold() -> None:
+    """A listed origin passes, another is 403, another host is 400 from the head on."""
+    async with serving(allowed_origins=["https://app.example.com"], allowed_hosts=["gate.example.com"]) as served:
+        listed = await served.post("/mcp", b"{}", Host="gate.example.com", Origin="https://app.example.com")
+        other = await served.post("/mcp", b"{}", Host="gate.example.com", Origin="https://evil.example")
+        elsewhere = await served.post("/mcp", b"{}", Host="localhost")
+
+    # `{}` is no message, and getting that far is what is tested.
+    assert (listed[0], listed[2]["error"]["code"]) == (400, -32600)
+    assert (other[0], other[2]["jsonrpc"]) == (403, "2.0")
+    assert (elsewhere[0], elsewhere[2]["jsonrpc"]) == (400, "2.0")
+
+
+async def test_a_gateway_for_this_machine_is_not_reached_by_another_name(served: Served) -> None:
+    """Without a list of hosts, on a loopback address."""
+    status, _, body = await served.post("/mcp", b"{}", Host="evil.example")
+
+    assert (status, "allowed_hosts" in body["error"]["message"]) == (421, True)
+
+
+async def test_on_every_address_any_name_goes() -> None:
+    """A container listens everywhere, and who reaches it is a matter of its network."""
+    async with serving(host="0.0.0.0") as served:
+        status, _, _ = await served.post("/mcp", b'{"jsonrpc":"2.0","id":1,"method":"ping"}', Host="gate.example.com")
+
+    assert status == 200
+
+
+async def test_the_limits_of_the_settings_hold() -> None:
+    """`request_bytes` bounds a message as it bounds a call."""
+    async with serving(request_bytes=1024) as served:
+        status, _, body = await send(served, message("ping", {"x": "a" * 2000}))
+
+    assert (status, body["error"]["data"]["error"]["code"]) == (413, "body_too_large")
