@@ -3,6 +3,7 @@
 from bench.scenarios.arguments import changed_amount, extra_argument, other_in_similar_words, same_in_other_words
 from bench.scenarios.crashes import killed_after_the_commit, stalled_owner
 from bench.scenarios.crowd import identical_calls
+from bench.scenarios.half_open import one_probe, quick_breakers
 from bench.scenarios.incident import (
     broken_answer,
     look_up_asked_at_once,
@@ -35,6 +36,10 @@ SCENARIOS = (
         processes=2, alone=True, options=SHORT_LEASE | WORKERS,
     ),
     Scenario(id="S6", title="extra argument force: true", right=0, play=extra_argument),
+    Scenario(
+        id="S7", title="half open, 50 callers, 2 gateways, one cold", right=1, play=one_probe(50),
+        processes=2, alone=True, manifests=quick_breakers, shares_breakers=True,
+    ),
     Scenario(id="S9", title="commits, then closes without an answer", right=1, play=broken_answer(ending="close")),
     Scenario(id="S9r", title="commits, then resets the connection", right=1, play=broken_answer(ending="reset")),
     Scenario(id="S9b", title="commits, then 502", right=1, play=broken_answer(ending="status", status=502)),

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.scenarios.oncegate import OnceGate
+from bench.scenarios.replicas import Replicas, Store
 from gateway.adapters.http_tool import connection
+from gateway.adapters.redis.breakers import RedisBreakers
 from gateway.contract.envelope import Envelope
 from gateway.manifest import arguments, lookups
 from gateway.manifest.tool import Lookup
@@ -21,6 +22,9 @@ from gateway.pipeline.visit import Visit
 from gateway.stages.execute.attempt.classify import classify
 from gateway.stages.execute.attempt.exchange import Exchange, Fault
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome
+from gateway.stages.execute.breaker import guard
+from gateway.stages.execute.breaker.breaker import Breaker, NotPermitted, Permitted, Refusal
+from gateway.stages.execute.breaker.ports import BreakerStoreAway
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.table import TRANSITIONS, Cell, Event
 
@@ -90,6 +94,29 @@ def no_hold() -> None:
     _put(Record, "standing_holds", lambda _record: ())
 
 
+def half_open_for_all() -> None:
+    """While one call asks whether the provider is back, everybody else asks, too."""
+    asked: Callable[..., Permitted | NotPermitted] = vars(guard)["permit"]
+
+    def generous(breaker: Breaker, *given: Any, **more: Any) -> Permitted | NotPermitted:
+        answer = asked(breaker, *given, **more)
+        if isinstance(answer, NotPermitted) and answer.reason is Refusal.PROBING:
+            return Permitted(breaker=breaker)
+        return answer
+
+    _put(guard, "permit", generous)
+
+
+def breaker_of_its_own() -> None:
+    """A process knows of the provider what it has seen itself."""
+
+    async def nobody(*_: Any) -> Any:
+        raise BreakerStoreAway
+
+    _put(RedisBreakers, "load", nobody)
+    _put(RedisBreakers, "swap", nobody)
+
+
 def no_linger() -> None:
     """The kernel goes on sending what a dead process has written."""
     _put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
@@ -103,6 +130,8 @@ PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "key-from-raw-arguments": key_from_raw_arguments,
     "rules-before-the-record": rules_before_the_record,
     "no-hold": no_hold,
+    "half-open-for-all": half_open_for_all,
+    "breaker-of-its-own": breaker_of_its_own,
     "no-linger": no_linger,
 }
 
@@ -112,15 +141,16 @@ class Without:
     """Makes gateways that lack one protection."""
 
     protection: str
+    store: Store = Store.SQLITE
 
     @property
     def command(self) -> tuple[str, ...]:
         """What starts it; `serve` and its flags follow."""
         return (sys.executable, "-m", "bench.scenarios.unsafe", self.protection)
 
-    def __call__(self) -> OnceGate:
-        """A gateway that is not started yet."""
-        return OnceGate(command=self.command)
+    def __call__(self) -> Replicas:
+        """Two of them, not started yet."""
+        return Replicas(self.store, command=self.command)
 
 
 if __name__ == "__main__":
