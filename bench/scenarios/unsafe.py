@@ -31,7 +31,7 @@ from gateway.stages.execute.operation.table import TRANSITIONS, Cell, Event
 BROKEN = frozenset({Fault.DISCONNECTED, Fault.RESET, Fault.MALFORMED})
 
 
-def _put(owner: Any, name: str, part: Any) -> None:
+def put(owner: Any, name: str, part: Any) -> None:
     """Exchange one part; a part that has moved is an error, or the control would show nothing."""
     if not hasattr(owner, name):
         raise AttributeError(f"{owner!r} has no {name} any more: the control must follow it")
@@ -44,7 +44,7 @@ def look_up_trusted_at_once() -> None:
     def lenient(**fields: Any) -> Lookup:
         return Lookup(**{**fields, "settle_after_s": 0.0, "confirm": 1, "confirm_every_s": 0.0})
 
-    _put(lookups, "Lookup", lenient)
+    put(lookups, "Lookup", lenient)
 
 
 def look_up_without_baseline() -> None:
@@ -53,7 +53,7 @@ def look_up_without_baseline() -> None:
     async def blank(*_: Any, **__: Any) -> tuple[()]:
         return ()
 
-    _put(reconciling.Looker, "baseline", blank)
+    put(reconciling.Looker, "baseline", blank)
 
 
 def lease_expiry_frees() -> None:
@@ -71,12 +71,12 @@ def classified_by_exception() -> None:
             return NotSent(code="connect_failed", retryable=True)
         return classify(exchange, *given, **more)
 
-    _put(sending, "classify", by_class)
+    put(sending, "classify", by_class)
 
 
 def key_from_raw_arguments() -> None:
     """Identity is what the caller typed."""
-    _put(arguments, "normalise", lambda text, _names: text)
+    put(arguments, "normalise", lambda text, _names: text)
 
 
 def rules_before_the_record() -> None:
@@ -86,12 +86,12 @@ def rules_before_the_record() -> None:
     async def judged_first(self: writes.Writes, visit: Visit) -> Envelope:
         return await visit.ruling.refusal(visit.intention.tool, EXECUTION) or await run(self, visit)
 
-    _put(writes.Writes, "run", judged_first)
+    put(writes.Writes, "run", judged_first)
 
 
 def no_hold() -> None:
     """An operation in doubt holds nothing."""
-    _put(Record, "standing_holds", lambda _record: ())
+    put(Record, "standing_holds", lambda _record: ())
 
 
 def half_open_for_all() -> None:
@@ -104,7 +104,7 @@ def half_open_for_all() -> None:
             return Permitted(breaker=breaker)
         return answer
 
-    _put(guard, "permit", generous)
+    put(guard, "permit", generous)
 
 
 def breaker_of_its_own() -> None:
@@ -113,13 +113,13 @@ def breaker_of_its_own() -> None:
     async def nobody(*_: Any) -> Any:
         raise BreakerStoreAway
 
-    _put(RedisBreakers, "load", nobody)
-    _put(RedisBreakers, "swap", nobody)
+    put(RedisBreakers, "load", nobody)
+    put(RedisBreakers, "swap", nobody)
 
 
 def no_linger() -> None:
     """The kernel goes on sending what a dead process has written."""
-    _put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
+    put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
 
 
 PROTECTIONS: Mapping[str, Callable[[], None]] = {

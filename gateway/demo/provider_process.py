@@ -77,9 +77,10 @@ class ProviderProcess:
         params = {} if subject is None else {"subject": subject}
         return int((await self._http.get("/_ledger", params=params)).json()["count"])
 
-    async def ledger(self) -> dict[str, object]:
-        """The whole ledger."""
-        report: dict[str, object] = (await self._http.get("/_ledger")).json()
+    async def ledger(self, subject: str | None = None) -> dict[str, object]:
+        """The whole ledger, or that of one subject."""
+        params = {} if subject is None else {"subject": subject}
+        report: dict[str, object] = (await self._http.get("/_ledger", params=params)).json()
         return report
 
     async def stop(self) -> int:

@@ -9,7 +9,7 @@ import pytest
 from gateway.stages.execute.operation.ports import Change, StoreUnavailableError
 from tests.conformance.moves import claimed, origin
 from tests.redis_servers import Server
-from tests.store_trouble.proxy import proxy_to
+from bench.faults.proxy import proxy_to
 from tests.store_trouble.stores import opened
 
 _READS = 10_000

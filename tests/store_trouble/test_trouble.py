@@ -10,7 +10,7 @@ from tests.gateway.pipeline.provider import late
 from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
 from tests.redis_servers import Server
 from tests.store_trouble.conftest import MakeRig
-from tests.store_trouble.proxy import proxy_to
+from bench.faults.proxy import proxy_to
 from tests.store_trouble.stores import opener, served, until
 
 
