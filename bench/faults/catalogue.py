@@ -37,35 +37,35 @@ FAULTS = (
     Fault(
         id="F10", title="store refuses, answers nothing, is slow", runs=50, play=store_away,
         conditions=Conditions(options={"ONCEGATE_LEASE_S": "2"}),
-        controls={"fail-open": 10, "stock-retries": 10},
+        controls={"fail-open": 3, "stock-retries": 1},
     ),
     Fault(
         id="F11", title="a change, or the reply to it, is lost", runs=150, play=reply_lost,
         # Longer than a call: whoever takes its own claim for another's waits in vain.
         conditions=Conditions(options={"ONCEGATE_LEASE_S": "4"}),
-        controls={"plain-set-nx": 20},
+        controls={"plain-set-nx": 3},
     ),
     Fault(
         id="F12", title="store killed; back with everything, or empty", runs=20, play=store_restarted,
         conditions=Conditions(options={"ONCEGATE_LEASE_S": "2"}),
-        controls={"memory-not-identified": 10},
+        controls={"memory-not-identified": 2},
     ),
     Fault(
         id="F13", title="failover that loses the last writes", runs=20, play=failed_over,
         conditions=Conditions(options={"ONCEGATE_LEASE_S": "2"}),
-        controls={"memory-not-identified": 10},
+        controls={"memory-not-identified": 2},
     ),
     Fault(
         id="F15", title="rolling restart of three under load", runs=30, play=rolling_restart,
         conditions=Conditions(gateways=3, manifests=patient, options={"ONCEGATE_DRAIN_NOTICE_S": f"{NOTICE_S:g}"}),
-        controls={"no-drain": 2},
+        controls={"no-drain": 1},
     ),
     Fault(
         id="F17", title="2 to 64 identical calls at once, 2 gateways", runs=200, play=duplicates,
-        controls={"any-writer-wins": 20},
+        controls={"any-writer-wins": 10},
     ),
     Fault(
         id="F21", title="half open, 100 callers, 2 gateways, one cold", runs=20, play=stampede, open=open_door,
-        controls={"half-open-for-all": 2},
+        controls={"half-open-for-all": 1},
     ),
 )  # fmt: skip

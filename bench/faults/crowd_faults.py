@@ -36,6 +36,7 @@ class Door:
     provider: ProviderProcess
     target: Replicas
     dice: Random = field(default_factory=Random)
+    number: int = 0
     runs: int = 0
 
 

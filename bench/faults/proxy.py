@@ -89,7 +89,9 @@ class Proxy:
         self._tasks.update(tasks)
         for task in tasks:
             task.add_done_callback(self._tasks.discard)
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        # Who is cancelled here is told so by the streams in a stack trace.
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         for end in (writer, back):

@@ -26,7 +26,7 @@ def patient(folder: Path) -> Path:
         text = manifest.read_text(encoding="utf-8")
         if manifest.stem in TOOLS.values():
             text = text.replace("read: 500ms", "read: 15s").replace("total: 1500ms", "total: 18s")
-        text = text.replace("pool: 500ms", "pool: 10s")
+            text = text.replace("pool: 500ms", "pool: 10s")
         (made / manifest.name).write_text(text, encoding="utf-8")
     return made
 

@@ -37,14 +37,15 @@ async def run(
     """Play these runs; the dice of each fall by the seed, the row and the run's number alone."""
     violations: dict[int, list[str]] = {}
     conditions = replace(fault.conditions, command=command_without(without), slack_s=slack_s)
-    with tempfile.TemporaryDirectory(prefix="oncegate-faults-") as folder:
-        async with fault.open(Path(folder) / fault.id, conditions) as site:
-            for number in runs:
-                site.dice = random.Random(f"{seed}-{fault.id}-{number}")  # noqa: S311 - a run that comes back
-                try:
-                    wrong = await fault.play(site)
-                except Exception as problem:  # noqa: BLE001 - a run that breaks is a run that is wrong
-                    wrong = [f"did not end: {type(problem).__name__} {problem}"]
-                if wrong:
-                    violations[number] = wrong
+    number = runs[0]
+    try:
+        with tempfile.TemporaryDirectory(prefix="oncegate-faults-") as folder:
+            async with fault.open(Path(folder) / fault.id, conditions) as site:
+                for number in runs:
+                    site.dice = random.Random(f"{seed}-{fault.id}-{number}")  # noqa: S311 - a run that comes back
+                    site.number = number
+                    if wrong := await fault.play(site):
+                        violations[number] = wrong
+    except Exception as problem:  # noqa: BLE001 - a run that breaks is wrong, and its site good for no other
+        violations[number] = [f"did not end: {type(problem).__name__} {problem}"]
     return Result(fault=fault, runs=runs, violations=violations, without=without)

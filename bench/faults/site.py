@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from bench.faults import client
 from bench.faults.client import Answer, Refund
@@ -21,9 +21,12 @@ from gateway.demo.processes import Child
 from gateway.demo.provider_process import ProviderProcess
 from gateway.demo.redis_process import RedisProcess
 
+Case = TypeVar("Case")
+
 PLAIN: Final = TOOLS[Column.PLAIN]
 KEYED: Final = TOOLS[Column.KEYED]
 LOOKUP: Final = TOOLS[Column.LOOKUP]
+TOOLS_OF_ALL: Final = (PLAIN, KEYED, LOOKUP)
 KEEPS: Final = ("--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0")
 """What is acknowledged is on the disk, as `docs/redis.md` asks for."""
 DEADLINE_S: Final = 1.5
@@ -31,6 +34,8 @@ DEADLINE_S: Final = 1.5
 PATIENCE_S: Final = 45.0
 PLAIN_PATIENCE_S: Final = 8.0
 """Where nothing but a person can settle, asking longer says no more."""
+FROZEN: Final = "operation_frozen"
+"""More than one effect was seen: only a person goes on."""
 FIRST_ORDER: Final = 100_000
 
 
@@ -54,7 +59,7 @@ class Conditions:
 
 @dataclass(slots=True, kw_only=True)
 class Site:
-    """One row's processes. Each run has orders of its own, and dice that fall as its seed says."""
+    """One row's processes. Each run has a number, orders of its own, and dice that fall as its seed says."""
 
     folder: Path
     conditions: Conditions
@@ -65,6 +70,7 @@ class Site:
     proxy: Proxy
     gateways: list[Child] = field(default_factory=list)
     dice: random.Random = field(default_factory=random.Random)
+    number: int = 0
     _started: int = 0
     _orders: int = FIRST_ORDER
 
@@ -81,10 +87,14 @@ class Site:
             store=f"redis://127.0.0.1:{self.proxy.port}",
         )
 
-    def new_refund(self, *tools: str) -> Refund:
-        """Something that is meant once, with one of these tools, or any."""
+    def new_refund(self, tool: str | None = None) -> Refund:
+        """Something that is meant once, with this tool or any."""
         self._orders += 1
-        return Refund(order=f"ORD-{self._orders}", tool=self.dice.choice(tools or (PLAIN, KEYED, LOOKUP)))
+        return Refund(order=f"ORD-{self._orders}", tool=tool or self.dice.choice(TOOLS_OF_ALL))
+
+    def nth(self, cases: Sequence[Case]) -> Case:
+        """One case a run, in turn: a round of them has them all."""
+        return cases[self.number % len(cases)]
 
     async def call(self, refund: Refund, gateway: int) -> Answer:
         """Make the call once, at this gateway."""
@@ -104,7 +114,8 @@ class Site:
         answers: list[Answer] = []
         while True:
             answers.append(await self.call(refund, len(answers)))
-            if answers[-1].told.kind in RESULT_KNOWN or time.monotonic() > until:
+            told = answers[-1].told
+            if told.kind in RESULT_KNOWN or told.code == FROZEN or time.monotonic() > until:
                 return answers
             await asyncio.sleep(min(answers[-1].retry_after_s or 0.1, 0.5))
 

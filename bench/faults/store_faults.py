@@ -3,23 +3,28 @@
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
+from itertools import product
 
 from redis.asyncio import Redis
 
 from bench.faults.client import Answer, Refund
 from bench.faults.judge import RESULT_KNOWN, late, unsettled
 from bench.faults.proxy import Weather, proxy_to
-from bench.faults.site import DEADLINE_S, KEEPS, KEYED, PLAIN, Site
+from bench.faults.site import DEADLINE_S, KEEPS, KEYED, PLAIN, TOOLS_OF_ALL, Site
 from bench.scenarios.target import Kind
 from gateway.demo.redis_process import RedisProcess
 
+AWAY = tuple(product(("refuses", "answers nothing", "is slow"), TOOLS_OF_ALL))
+LOST = tuple(product((b"claimed", b"sent", b"done"), (True, False), (False, True), TOOLS_OF_ALL))
+LOSSES = tuple(product(("after", "during", "before"), TOOLS_OF_ALL))
+RESTARTS = tuple((moment, tool, empty) for empty in (True, False) for moment, tool in LOSSES)
 IN_DOUBT = RESULT_KNOWN | {Kind.UNKNOWN}
 
 
 async def store_away(site: Site) -> list[str]:
     """F10: the store refuses, answers nothing, or is slow, while several callers want the same refund."""
-    refund = site.new_refund()
-    how = site.dice.choice(("refuses", "answers nothing", "is slow"))
+    how, tool = site.nth(AWAY)
+    refund = site.new_refund(tool)
     callers = site.dice.randint(2, 4)
     match how:
         case "refuses":
@@ -44,13 +49,10 @@ async def store_away(site: Site) -> list[str]:
 
 async def reply_lost(site: Site) -> list[str]:
     """F11: a change to the record, or the reply to it, is lost: the claim, the mark of the send, or the result."""
-    refund = site.new_refund()
-    state = site.dice.choice((b"claimed", b"sent", b"done"))
+    state, then_close, lose_request, tool = site.nth(LOST)
+    refund = site.new_refund(tool)
     site.proxy.weather = Weather(
-        swallow=b"\r\n%s\r\n" % state,
-        count=1,
-        lose_request=site.dice.random() < 0.3,
-        then_close=site.dice.random() < 0.5,
+        swallow=b"\r\n%s\r\n" % state, count=1, lose_request=lose_request, then_close=then_close
     )
     first = await site.call(refund, site.dice.randrange(2))
     site.proxy.weather.count = 0
@@ -63,7 +65,7 @@ async def reply_lost(site: Site) -> list[str]:
 
 async def store_restarted(site: Site) -> list[str]:
     """F12: the server is killed and comes back, with everything that it acknowledged or with nothing."""
-    empty = site.dice.random() < 0.5
+    moment, tool, empty = site.nth(RESTARTS)
 
     async def restart() -> None:
         await site.server.kill()
@@ -71,11 +73,13 @@ async def store_restarted(site: Site) -> list[str]:
             shutil.rmtree(site.server.folder / "appendonlydir")
         site.server = await site.server.again(*KEEPS)
 
-    return await _around_a_loss(site, restart, forgets=empty)
+    await site.well()
+    return await _around_a_loss(site, restart, moment=moment, tool=tool, forgets=empty)
 
 
 async def failed_over(site: Site) -> list[str]:
     """F13: the master dies, and the replica that takes over has not heard of the last writes."""
+    moment, tool = site.nth(LOSSES)
     await site.well()
     number = site.dice.getrandbits(32)
     folder = site.folder / f"replica-{number:08x}"
@@ -92,7 +96,7 @@ async def failed_over(site: Site) -> list[str]:
             site.server = replica
             await site.proxy.lead_to(replica.port)
 
-        return await _around_a_loss(site, fail_over, forgets=True)
+        return await _around_a_loss(site, fail_over, moment=moment, tool=tool, forgets=True)
 
 
 async def _in_step(master: RedisProcess) -> None:
@@ -102,11 +106,11 @@ async def _in_step(master: RedisProcess) -> None:
             pass
 
 
-async def _around_a_loss(site: Site, lose: Callable[[], Awaitable[None]], *, forgets: bool) -> list[str]:
+async def _around_a_loss(
+    site: Site, lose: Callable[[], Awaitable[None]], *, moment: str, tool: str, forgets: bool
+) -> list[str]:
     """Before it, in its midst or after it the refund is made; then it is asked for again, at once, at both gateways."""
-    await site.well()
-    refund = site.new_refund()
-    moment = site.dice.choice(("before", "during", "after"))
+    refund = site.new_refund(tool)
     answers: list[Answer] = []
     if moment == "before":
         await lose()

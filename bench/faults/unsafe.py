@@ -6,6 +6,7 @@ The product has no switch for this; each function exchanges the part that carrie
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from gateway.adapters.redis.memory import Memory, Tenant
 from gateway.adapters.redis.store import RedisOperationStore
 from gateway.demo.gateway_process import COMMAND
 from gateway.fronts.http.server import Server
+from gateway.pipeline.pinning import Pins
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, Snapshot, Stale, StoreUnavailableError
 
 STOCK_RETRIES: Final = 10
@@ -41,6 +43,18 @@ def fail_open() -> None:
         except StoreUnavailableError:
             return Applied()
 
+    refresh, pin = Pins.refresh, RedisOperationStore.pin
+
+    async def hopeful_refresh(self: Pins) -> None:
+        with suppress(StoreUnavailableError):
+            await refresh(self)
+
+    async def hopeful_pin(self: RedisOperationStore, *given: Any) -> None:
+        with suppress(StoreUnavailableError):
+            await pin(self, *given)
+
+    unsafe.put(Pins, "refresh", hopeful_refresh)
+    unsafe.put(RedisOperationStore, "pin", hopeful_pin)
     unsafe.put(RedisOperationStore, "look", hopeful_look)
     unsafe.put(RedisOperationStore, "commit", hopeful_commit)
 
