@@ -62,6 +62,7 @@ FAULTS = (
     ),
     Fault(
         id="F17", title="2 to 64 identical calls at once, 2 gateways", runs=200, play=duplicates,
+        conditions=Conditions(options={"ONCEGATE_LEASE_S": "4"}),
         controls={"any-writer-wins": 10},
     ),
     Fault(

@@ -58,9 +58,10 @@ async def reply_lost(site: Site) -> list[str]:
     site.proxy.weather.count = 0
     await site.calm()
     wrong = []
-    if first.told.kind is Kind.IN_PROGRESS:
+    answers = [first, await site.call(refund, 0), *await site.until_settled(refund)]
+    if any(answer.told.kind is Kind.IN_PROGRESS for answer in answers):
         wrong.append(f"{refund.order}: the only caller was told that somebody else is at it")
-    return wrong + await _to_the_end(site, refund, [first])
+    return wrong + await _to_the_end(site, refund, answers)
 
 
 async def store_restarted(site: Site) -> list[str]:
