@@ -27,6 +27,7 @@ class Place(StrEnum):
     PROXY = "barest proxy"
     TWO_SPANS = "OnceGate"
     ONE_SPAN = "OnceGate, attempt_spans off"
+    ON_REDIS = "OnceGate on Redis"
     THOUSAND = "OnceGate, 1,000 manifests"
 
 
@@ -69,6 +70,15 @@ WRITE: Final = Case(
     target=2.5,
     counts_up=True,
 )
+WRITE_ON_REDIS: Final = Case(
+    id="write-redis",
+    title="keyed write, its record on Redis",
+    place=Place.ON_REDIS,
+    body=_WRITE,
+    tool="issue_refund",
+    target=1.8,
+    counts_up=True,
+)
 REPLAY: Final = Case(
     id="replay",
     title="replay of a recorded write",
@@ -107,6 +117,6 @@ GROWTH_WRITE: Final = Case(
     yardstick=WRITE,
 )
 
-CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, REPLAY, REFUSAL)
+CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, WRITE_ON_REDIS, REPLAY, REFUSAL)
 GROWTH_CASES: Final = (GROWTH, GROWTH_WRITE)
 EVERY: Final = {case.id: case for case in (*CASES, *GROWTH_CASES)}
