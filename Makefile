@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint scenarios bench conformance clients clean
+.PHONY: help demo demo-redis test lint scenarios faults bench conformance clients clean
 
 help:  ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -19,6 +19,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)  ## the refund incident, without and with OnceGate (under a minute)
 	@$(BIN)/oncegate demo
 
+demo-redis: $(STAMP)  ## two gateways on one Redis, one killed in the middle of it (under a minute)
+	@$(BIN)/oncegate demo --redis
+
 test: $(STAMP)  ## all tests
 	@$(BIN)/python -m pytest -n 4
 
@@ -31,6 +34,9 @@ lint: $(STAMP)  ## ruff, mypy --strict, import contracts, layout, a sentence for
 
 scenarios: $(STAMP)  ## S1-S12: how many refunds does one intention cause?
 	@$(BIN)/python -m bench.scenarios
+
+faults: $(STAMP)  ## the fault matrix with real processes (SEED=, ONLY=F10,F17, RUNS=); a good ten minutes
+	@$(BIN)/python -m bench.faults $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS))
 
 bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
 	@$(BIN)/python -m bench

@@ -27,6 +27,7 @@ class Place(StrEnum):
     PROXY = "barest proxy"
     TWO_SPANS = "OnceGate"
     ONE_SPAN = "OnceGate, attempt_spans off"
+    ON_REDIS = "OnceGate on Redis"
     THOUSAND = "OnceGate, 1,000 manifests"
 
 
@@ -75,6 +76,15 @@ WRITE: Final = Case(
     body=_WRITE,
     tool="issue_refund",
     target=2.5,
+    counts_up=True,
+)
+WRITE_ON_REDIS: Final = Case(
+    id="write-redis",
+    title="keyed write, its record on Redis",
+    place=Place.ON_REDIS,
+    body=_WRITE,
+    tool="issue_refund",
+    target=1.8,
     counts_up=True,
 )
 REPLAY: Final = Case(
@@ -130,7 +140,7 @@ MCP: Final = Case(
     headers=(("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "find_refund")),
 )
 
-CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, REPLAY, REFUSAL)
+CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, WRITE_ON_REDIS, REPLAY, REFUSAL)
 GROWTH_CASES: Final = (MCP, GROWTH, GROWTH_WRITE)
 """Those with a yardstick of their own."""
 EVERY: Final = {case.id: case for case in (*CASES, *GROWTH_CASES)}

@@ -15,6 +15,7 @@ import httpx
 from bench.cases import FIRST_NEW, STORED, Case, Place
 from gateway.adapters.files.keys import create_key
 from gateway.demo.processes import Child
+from gateway.demo.redis_process import RedisProcess
 
 _MANIFESTS: Final = Path(__file__).parent / "manifests"
 _PERMISSIONS: Final = ("refunds:read", "refunds:write")
@@ -61,9 +62,13 @@ async def servers(places: Collection[Place]) -> AsyncIterator[Servers]:
         children = {Place.DOWNSTREAM: downstream}
         if Place.PROXY in places:
             children[Place.PROXY] = await started(Place.PROXY, "bench.barest_proxy", url)
-        for place in (Place.TWO_SPANS, Place.ONE_SPAN, Place.THOUSAND):
+        for place in (Place.TWO_SPANS, Place.ONE_SPAN, Place.ON_REDIS, Place.THOUSAND):
             if place in places:
                 environment = _settings(folder, place, url)
+                if place is Place.ON_REDIS:
+                    redis = await RedisProcess.start(folder)
+                    stack.push_async_callback(redis.stop)
+                    environment["ONCEGATE_STORE"] = redis.url
                 children[place] = await started(place, "bench.oncegate_server", environment=environment)
         yield Servers(children=children, key=key)
 

@@ -13,6 +13,7 @@ from bench.scenarios.approvals import (
 from bench.scenarios.arguments import changed_amount, extra_argument, other_in_similar_words, same_in_other_words
 from bench.scenarios.crashes import killed_after_the_commit, stalled_owner
 from bench.scenarios.crowd import identical_calls
+from bench.scenarios.half_open import one_probe, quick_breakers
 from bench.scenarios.incident import (
     broken_answer,
     look_up_asked_at_once,
@@ -45,6 +46,10 @@ SCENARIOS = (
         processes=2, alone=True, options=SHORT_LEASE | WORKERS,
     ),
     Scenario(id="S6", title="extra argument force: true", right=0, play=extra_argument),
+    Scenario(
+        id="S7", title="half open, 50 callers, 2 gateways, one cold", right=1, play=one_probe(50),
+        processes=2, alone=True, manifests=quick_breakers, shares_breakers=True,
+    ),
     Scenario(id="S8", title="approved, then the amount changes", right=0, play=changed_after_the_word),
     Scenario(id="S8u", title="approved, then used again and again", right=1, play=used_twice),
     Scenario(

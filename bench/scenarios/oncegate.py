@@ -9,7 +9,8 @@ import httpx
 
 from bench.scenarios.burst import PATIENCE_S, ask, from_processes
 from bench.scenarios.target import Call, Kind, Setting, Told, Word
-from gateway.demo.gateway_process import COMMAND, create_key, start_gateway
+from gateway.adapters.files.keys import create_key
+from gateway.demo.gateway_process import COMMAND, start_gateway
 from gateway.demo.processes import Child
 
 MANIFESTS = Path(__file__).parent / "manifests"
@@ -53,15 +54,21 @@ class OnceGate:
     async def start(self, setting: Setting) -> None:
         """Make a key for a caller and start the processes."""
         self._setting = setting
-        key = await create_key(
-            setting.folder / "keys.json", subject="agent", tenant="scenarios", permissions=PERMISSIONS
+        if setting.manifests is not None:
+            self._manifests = setting.manifests(setting.folder)
+        key, _ = create_key(
+            setting.folder / "keys.json", subject="agent", tenant="scenarios", permissions=PERMISSIONS, attributes={}
         )
         self._headers = {"Authorization": f"Bearer {key}"}
-        lead = await create_key(
-            setting.folder / "keys.json", subject="lead", tenant="scenarios", permissions=("refunds:approve",)
+        lead, _ = create_key(
+            setting.folder / "keys.json",
+            subject="lead",
+            tenant="scenarios",
+            permissions=("refunds:approve",),
+            attributes={},
         )
         self._lead = {"Authorization": f"Bearer {lead}"}
-        self._processes = [await self._started(number) for number in range(setting.processes)]
+        self._processes = list(await asyncio.gather(*(self._started(number) for number in range(setting.processes))))
 
     async def _started(self, number: int) -> Child:
         assert self._setting is not None

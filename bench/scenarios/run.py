@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.scenarios.naive import Naive
@@ -106,8 +106,15 @@ async def _world(
 ) -> AsyncIterator[World]:
     folder.mkdir(parents=True)  # noqa: ASYNC240 - nothing else runs yet
     provider = await ProviderProcess.start(folder, "--port", str(plan.provider_port))
-    processes, options = (scenario.processes, scenario.options) if scenario else (1, {})
-    setting = Setting(provider_url=provider.url, folder=folder, processes=processes, options=options)
+    setting = Setting(provider_url=provider.url, folder=folder)
+    if scenario is not None:
+        setting = replace(
+            setting,
+            processes=scenario.processes,
+            options=scenario.options,
+            manifests=scenario.manifests,
+            shares_breakers=scenario.shares_breakers,
+        )
     gateway = None if columns == (Column.NAIVE,) else plan.new_target()
     naive = Naive()
     started = [target for target in (naive, gateway) if target]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from bench.scenarios.target import Call, Kind, Target, Told
@@ -128,6 +129,7 @@ class Scenario:
         processes: gateway processes on one store.
         alone: it kills, pauses or deafens something, so it gets a provider and a target of its own.
         options: settings for the target.
+        manifests, shares_breakers: as `Setting` has them.
     """
 
     id: str
@@ -137,3 +139,5 @@ class Scenario:
     processes: int = 1
     alone: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
+    manifests: Callable[[Path], Path] | None = None
+    shares_breakers: bool = False

@@ -5,7 +5,7 @@ To run the scenarios against another gateway, write a class with these methods a
 `POST` with the arguments as the body, needs no class: `--target 'http://127.0.0.1:9000/{tool}'`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -78,12 +78,16 @@ class Setting:
         folder: an empty folder of its own.
         processes: how many gateway processes are to share one store.
         options: settings of ours by their environment name; another target may ignore them.
+        manifests: writes other manifests of ours into a folder and returns where; None: the usual ones.
+        shares_breakers: what one process has learned of the provider the others must know.
     """
 
     provider_url: str
     folder: Path
     processes: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
+    manifests: Callable[[Path], Path] | None = None
+    shares_breakers: bool = False
 
 
 class UnsupportedError(Exception):

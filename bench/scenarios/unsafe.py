@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.scenarios.oncegate import OnceGate
+from bench.scenarios.replicas import Replicas, Store
 from gateway.adapters.http_tool import connection
+from gateway.adapters.redis.breakers import RedisBreakers
 from gateway.contract.envelope import Envelope
 from gateway.manifest import arguments, lookups
 from gateway.manifest.templates import RenderedRequest
@@ -22,13 +23,16 @@ from gateway.pipeline.visit import Visit
 from gateway.stages.execute.attempt.classify import classify
 from gateway.stages.execute.attempt.exchange import Exchange, Fault
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome
+from gateway.stages.execute.breaker import guard
+from gateway.stages.execute.breaker.breaker import Breaker, NotPermitted, Permitted, Refusal
+from gateway.stages.execute.breaker.ports import BreakerStoreAway
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.table import TRANSITIONS, Cell, Event
 
 BROKEN = frozenset({Fault.DISCONNECTED, Fault.RESET, Fault.MALFORMED})
 
 
-def _put(owner: Any, name: str, part: Any) -> None:
+def put(owner: Any, name: str, part: Any) -> None:
     """Exchange one part; a part that has moved is an error, or the control would show nothing."""
     if not hasattr(owner, name):
         raise AttributeError(f"{owner!r} has no {name} any more: the control must follow it")
@@ -41,7 +45,7 @@ def look_up_trusted_at_once() -> None:
     def lenient(**fields: Any) -> Lookup:
         return Lookup(**{**fields, "settle_after_s": 0.0, "confirm": 1, "confirm_every_s": 0.0})
 
-    _put(lookups, "Lookup", lenient)
+    put(lookups, "Lookup", lenient)
 
 
 def look_up_without_baseline() -> None:
@@ -50,7 +54,7 @@ def look_up_without_baseline() -> None:
     async def blank(*_: Any, **__: Any) -> tuple[()]:
         return ()
 
-    _put(reconciling.Looker, "baseline", blank)
+    put(reconciling.Looker, "baseline", blank)
 
 
 def lease_expiry_frees() -> None:
@@ -68,12 +72,12 @@ def classified_by_exception() -> None:
             return NotSent(code="connect_failed", retryable=True)
         return classify(exchange, *given, **more)
 
-    _put(sending, "classify", by_class)
+    put(sending, "classify", by_class)
 
 
 def key_from_raw_arguments() -> None:
     """Identity is what the caller typed."""
-    _put(arguments, "normalise", lambda text, _names: text)
+    put(arguments, "normalise", lambda text, _names: text)
 
 
 def rules_before_the_record() -> None:
@@ -83,17 +87,40 @@ def rules_before_the_record() -> None:
     async def judged_first(self: writes.Writes, visit: Visit) -> Envelope:
         return await visit.ruling.refusal(visit.intention.tool, EXECUTION) or await run(self, visit)
 
-    _put(writes.Writes, "run", judged_first)
+    put(writes.Writes, "run", judged_first)
 
 
 def no_hold() -> None:
     """An operation in doubt holds nothing."""
-    _put(Record, "standing_holds", lambda _record: ())
+    put(Record, "standing_holds", lambda _record: ())
+
+
+def half_open_for_all() -> None:
+    """While one call asks whether the provider is back, everybody else asks, too."""
+    asked: Callable[..., Permitted | NotPermitted] = vars(guard)["permit"]
+
+    def generous(breaker: Breaker, *given: Any, **more: Any) -> Permitted | NotPermitted:
+        answer = asked(breaker, *given, **more)
+        if isinstance(answer, NotPermitted) and answer.reason is Refusal.PROBING:
+            return Permitted(breaker=breaker)
+        return answer
+
+    put(guard, "permit", generous)
+
+
+def breaker_of_its_own() -> None:
+    """A process knows of the provider what it has seen itself."""
+
+    async def nobody(*_: Any) -> Any:
+        raise BreakerStoreAway
+
+    put(RedisBreakers, "load", nobody)
+    put(RedisBreakers, "swap", nobody)
 
 
 def no_linger() -> None:
     """The kernel goes on sending what a dead process has written."""
-    _put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
+    put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
 
 
 def approval_for_any_amount() -> None:
@@ -102,12 +129,12 @@ def approval_for_any_amount() -> None:
     def of_operation(_self: claiming.Claims, _visit: Visit, key: str, _rendered: RenderedRequest) -> str:
         return key
 
-    _put(claiming.Claims, "action_hash", of_operation)
+    put(claiming.Claims, "action_hash", of_operation)
 
 
 def anybody_approves() -> None:
     """Who decides is nobody's business."""
-    _put(inbox, "bar", lambda *_, **__: None)
+    put(inbox, "bar", lambda *_, **__: None)
 
 
 PROTECTIONS: Mapping[str, Callable[[], None]] = {
@@ -120,6 +147,8 @@ PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "approval-for-any-amount": approval_for_any_amount,
     "anybody-approves": anybody_approves,
     "no-hold": no_hold,
+    "half-open-for-all": half_open_for_all,
+    "breaker-of-its-own": breaker_of_its_own,
     "no-linger": no_linger,
 }
 
@@ -129,15 +158,16 @@ class Without:
     """Makes gateways that lack one protection."""
 
     protection: str
+    store: Store = Store.SQLITE
 
     @property
     def command(self) -> tuple[str, ...]:
         """What starts it; `serve` and its flags follow."""
         return (sys.executable, "-m", "bench.scenarios.unsafe", self.protection)
 
-    def __call__(self) -> OnceGate:
-        """A gateway that is not started yet."""
-        return OnceGate(command=self.command)
+    def __call__(self) -> Replicas:
+        """Two of them, not started yet."""
+        return Replicas(self.store, command=self.command)
 
 
 if __name__ == "__main__":

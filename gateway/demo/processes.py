@@ -22,7 +22,7 @@ class Child:
 
     def __init__(self, process: asyncio.subprocess.Process, url: str, log: Path) -> None:
         self._process = process
-        self._draining = asyncio.create_task(_drain(process))
+        self._draining = asyncio.create_task(drain(process))
         self.url = url
         self.log = log
 
@@ -50,10 +50,10 @@ class Child:
         try:
             url = await asyncio.wait_for(_address(process), STARTS_WITHIN_S)
         except BaseException:
-            await _end(process, signal.SIGKILL)
+            await end(process, signal.SIGKILL)
             raise
         if url is None:
-            await _end(process, signal.SIGKILL)
+            await end(process, signal.SIGKILL)
             raise NotStartedError(f"{' '.join(command)}\n{_last_words(log)}")
         return cls(process, url, log)
 
@@ -67,14 +67,14 @@ class Child:
 
     def pause(self) -> None:
         """SIGSTOP: the process stands still, its sockets stay open."""
-        _signal(self._process, signal.SIGSTOP)
+        send(self._process, signal.SIGSTOP)
 
     def resume(self) -> None:
         """SIGCONT."""
-        _signal(self._process, signal.SIGCONT)
+        send(self._process, signal.SIGCONT)
 
     async def _stopped(self, how: signal.Signals) -> int:
-        code = await _end(self._process, how)
+        code = await end(self._process, how)
         await self._draining
         return code
 
@@ -87,28 +87,30 @@ async def _address(process: asyncio.subprocess.Process) -> str | None:
     return None
 
 
-async def _drain(process: asyncio.subprocess.Process) -> None:
+async def drain(process: asyncio.subprocess.Process) -> None:
+    """Read what nobody asks for, or the process would stand still when the pipe is full."""
     assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
     while await process.stdout.read(1 << 16):
         pass
 
 
-def _signal(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
+def send(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
     """As `Process.send_signal`, which also polls, and so takes the exit code away from the loop that waits for it."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, how)
 
 
-async def _end(process: asyncio.subprocess.Process, how: signal.Signals) -> int:
+async def end(process: asyncio.subprocess.Process, how: signal.Signals) -> int:
+    """Send a signal, and SIGKILL if that does not end it; returns the exit code."""
     if process.returncode is None:
-        _signal(process, how)
+        send(process, how)
         if how is not signal.SIGKILL:
             # One that stands still hears it only when it goes on.
-            _signal(process, signal.SIGCONT)
+            send(process, signal.SIGCONT)
     try:
         return await asyncio.wait_for(process.wait(), STOPS_WITHIN_S)
     except TimeoutError:
-        _signal(process, signal.SIGKILL)
+        send(process, signal.SIGKILL)
         return await process.wait()
 
 

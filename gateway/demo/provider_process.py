@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,11 +46,12 @@ class ProviderProcess:
         return str(answer.raise_for_status().json()["refund_id"])
 
     async def refuse(self, seconds: float) -> None:
-        """Refuse connections for so long, from before this returns."""
+        """Refuse connections for so long, from before this returns (on a machine too busy to see it, until then)."""
         (await self._http.post("/_control", json={"refuse_s": seconds})).raise_for_status()
         host, port = self.url.removeprefix("http://").split(":")
+        until = time.monotonic() + seconds
         with suppress(ConnectionError):
-            while True:
+            while time.monotonic() < until:
                 _, writer = await asyncio.open_connection(host, int(port))
                 writer.close()
 
@@ -75,9 +77,10 @@ class ProviderProcess:
         params = {} if subject is None else {"subject": subject}
         return int((await self._http.get("/_ledger", params=params)).json()["count"])
 
-    async def ledger(self) -> dict[str, object]:
-        """The whole ledger."""
-        report: dict[str, object] = (await self._http.get("/_ledger")).json()
+    async def ledger(self, subject: str | None = None) -> dict[str, object]:
+        """The whole ledger, or that of one subject."""
+        params = {} if subject is None else {"subject": subject}
+        report: dict[str, object] = (await self._http.get("/_ledger", params=params)).json()
         return report
 
     async def stop(self) -> int:

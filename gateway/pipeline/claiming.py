@@ -1,6 +1,7 @@
 """The claim: what must hold before a record is owned, and the undertaking that begins with it."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -29,6 +30,7 @@ from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.claim import Claim
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
+from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Bodies, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import IdempotencyResult
@@ -109,6 +111,10 @@ class Claims:
                     claimed = await self._keeper.insert(self.new_record(visit, occurrence, token, granted))
         except (FencedError, IllegalMoveError):
             return None
+        except StoreUnavailableError:
+            # It may be claimed all the same: everybody would wait for nobody until the lease is over.
+            self._spool.later(lambda: self._let_go(intention.origin.tenant, key, token))
+            raise
         return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
 
     async def _granted(
@@ -118,6 +124,14 @@ class Claims:
             return NOT_NEEDED
         earlier = meeting.earlier if isinstance(meeting, Begin | BeginAgain) else None
         return await self.approvals.granted(visit, key, self.action_hash(visit, key, rendered), earlier)
+
+    async def _let_go(self, tenant: str, key: str, token: str) -> None:
+        """Free a record that this call may have claimed without hearing of it, and does nothing with."""
+        record = await self._parts.store.by_key(tenant, key)
+        if record is None or record.state is not State.CLAIMED or record.owner != token:
+            return
+        with contextlib.suppress(FencedError, IllegalMoveError):
+            await self._keeper.move(record, lambda r, now: machine.give_up(r, machine.own(record), now=now))
 
     def new_record(self, visit: Visit, occurrence: int, token: str | None, granted: Granted = NOT_NEEDED) -> Record:
         """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it."""

@@ -9,7 +9,7 @@ for a write, its record.
 import asyncio
 import contextlib
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode
@@ -59,6 +59,9 @@ from gateway.stages.validate.checks import validate
 from gateway.stages.validate.verdict import Accepted, Rejected
 
 _T = TypeVar("_T")
+
+_STARTS_WITHIN_S: Final = 10.0
+_START_PAUSE_S: Final = 0.2
 
 
 class Pipeline:
@@ -234,9 +237,9 @@ class Pipeline:
 
         Raises:
             RevisionError: a manifest would lose the records of its predecessor.
-            StoreUnavailableError: what earlier manifests were cannot be read.
+            StoreUnavailableError: what earlier manifests were cannot be read, for 10 s.
         """
-        await self._pins.start()
+        await self._learn_pins()
         self._parts.telemetry.watch_unknown(lambda: dict(self._unknown))
         self._background = [
             asyncio.create_task(self._pulse.run()),
@@ -245,6 +248,18 @@ class Pipeline:
             asyncio.create_task(Forgetting(self._parts).run()),
             asyncio.create_task(self._count_unknown()),
         ]
+
+    async def _learn_pins(self) -> None:
+        """A store that is busy, or just being replaced, is no reason for a gateway not to come up."""
+        clock = self._parts.clock
+        until = clock.monotonic() + _STARTS_WITHIN_S
+        while True:
+            try:
+                return await self._pins.start()
+            except StoreUnavailableError:
+                if clock.monotonic() >= until:
+                    raise
+            await clock.sleep(_START_PAUSE_S)
 
     async def drain(self, grace_s: float) -> None:
         """Refuse new writes from now on; wait for the calls that run, but no longer than `grace_s`."""

@@ -2,6 +2,7 @@ import json
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from bench.scenarios.__main__ import find_target
 from bench.scenarios.listening import Listening
 from bench.scenarios.naive import Naive
 from bench.scenarios.oncegate import OnceGate
+from bench.scenarios.replicas import Store
 from bench.scenarios.unsafe import Without
 
 
@@ -29,7 +31,32 @@ def test_a_target_is_ours_a_url_or_a_class(named: str | None, kind: type) -> Non
 
 def test_a_protection_can_be_taken_out_by_name() -> None:
     """`--without` gives a gateway that starts without that part."""
-    assert find_target(None, "no-hold") == Without("no-hold")
+    assert find_target(None, "no-hold", Store.REDIS) == Without("no-hold", Store.REDIS)
+
+
+def test_both_stores_have_their_table() -> None:
+    """Without `--store` ours is judged on a file and on a server; the naive client is shown once."""
+    ran = scenarios("--only", "S6", "--columns", "naive,plain", "--json")
+
+    assert ran.returncode == 0, ran.stderr
+    assert [(row["gateway"], list(row["columns"])) for row in json.loads(ran.stdout)] == [
+        ("Two gateway processes on one SQLite file", ["naive", "plain"]),
+        ("Two gateways on one Redis", ["plain"]),
+    ]
+
+
+def test_the_second_table_is_read_after_the_first(tmp_path: Path) -> None:
+    """In text each has its heading; one store alone has one; logs are kept for each."""
+    both = scenarios("--only", "S6", "--columns", "plain", "--logs", str(tmp_path / "logs"))
+    one = scenarios("--only", "S6", "--columns", "plain", "--store", "redis")
+
+    assert [line for line in both.stdout.splitlines() if line.startswith("Two")] == [
+        "Two gateway processes on one SQLite file",
+        "Two gateways on one Redis",
+    ]
+    assert "2 of 2 rows right" in both.stdout
+    assert [line for line in one.stdout.splitlines() if line.startswith("Two")] == ["Two gateways on one Redis"]
+    assert [(tmp_path / "logs" / store / "shared" / "ledger.sqlite").exists() for store in Store] == [True, True]
 
 
 def test_a_wrong_row_ends_the_command_with_1() -> None:
@@ -42,7 +69,7 @@ def test_a_wrong_row_ends_the_command_with_1() -> None:
 
 def test_the_table_comes_as_json_too() -> None:
     """One object a row, and exit code 0 when nothing that is judged is wrong."""
-    ran = scenarios("--only", "S6", "--columns", "naive", "--json")
+    ran = scenarios("--only", "S6", "--columns", "naive", "--json", "--store", "sqlite")
 
     assert ran.returncode == 0, ran.stderr
     assert [(row["id"], row["columns"]["naive"]["effects"]) for row in json.loads(ran.stdout)] == [("S6", 1)]

@@ -7,6 +7,7 @@ import pytest
 from bench.scenarios import oncegate
 from bench.scenarios.catalogue import SCENARIOS
 from bench.scenarios.oncegate import OnceGate
+from bench.scenarios.replicas import Replicas, Store
 from bench.scenarios.run import Plan, Row, run
 from bench.scenarios.stage import Column, Stage
 from bench.scenarios.table import row_text
@@ -31,6 +32,9 @@ CONTROLS = [
 ]
 
 
+ON_REDIS = [("half-open-for-all", "S7"), ("breaker-of-its-own", "S7")]
+
+
 async def play(name: str, plan: Plan) -> Row:
     """Run one row."""
     [row] = [row async for row in run([each for each in SCENARIOS if each.id == name], plan)]
@@ -39,14 +43,32 @@ async def play(name: str, plan: Plan) -> Row:
 
 @pytest.mark.parametrize(("protection", "name", "column", "wrong"), CONTROLS)
 async def test_without_the_protection_the_row_is_wrong(protection: str, name: str, column: Column, wrong: str) -> None:
-    """With everything on the row is right; with one part exchanged it shows the wrong answer."""
-    whole = await play(name, Plan(new_target=OnceGate, columns=(column,)))
-    without = await play(name, Plan(new_target=Without(protection), columns=(column,)))
+    """With everything on the row is right (`test_oncegate`); with one part exchanged it shows the wrong answer."""
+    command = Without(protection).command
+    without = await play(name, Plan(new_target=lambda: OnceGate(command=command), columns=(column,)))
     finding = without.findings[column]
 
-    assert whole.passed, row_text(whole)
     assert finding is not None
     assert wrong in finding.wrong, row_text(without)
+
+
+async def test_one_of_fifty_callers_is_the_probe() -> None:
+    """The breaker is half open, fifty callers wait at two gateways, one of them cold: one reaches the provider."""
+    columns = (Column.PLAIN, Column.KEYED, Column.LOOKUP)
+    row = await play("S7", Plan(new_target=lambda: Replicas(Store.REDIS), columns=columns))
+
+    assert row.passed, row_text(row)
+    assert [finding and finding.effects for finding in row.findings.values()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("protection", "name"), ON_REDIS)
+async def test_without_a_shared_probe_many_reach_the_provider(protection: str, name: str) -> None:
+    """Where the half-open breaker lets everybody in, or each gateway knows what it has seen itself."""
+    without = await play(name, Plan(new_target=Without(protection, Store.REDIS), columns=(Column.KEYED,)))
+    finding = without.findings[Column.KEYED]
+
+    assert finding is not None
+    assert "reached the provider, not 1" in finding.wrong, row_text(without)
 
 
 ONLY_ONCE = """
@@ -91,4 +113,5 @@ async def test_a_refund_that_was_made_does_not_come_back_as_not_executed(
 
 def test_every_protection_has_a_control() -> None:
     """No protection can be taken out without a test that says what then goes wrong; the linger's is in the partition's tests."""
-    assert {protection for protection, *_ in CONTROLS} == set(PROTECTIONS) - {"no-linger", "rules-before-the-record"}
+    shown = {protection for protection, *_ in (*CONTROLS, *ON_REDIS)}
+    assert shown == set(PROTECTIONS) - {"no-linger", "rules-before-the-record"}

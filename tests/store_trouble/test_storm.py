@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from bench.faults.proxy import proxy_to
 from gateway.stages.execute.operation.ports import Change, StoreUnavailableError
 from tests.conformance.moves import claimed, origin
 from tests.redis_servers import Server
-from tests.store_trouble.proxy import proxy_to
 from tests.store_trouble.stores import opened
 
 _READS = 10_000

@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from bench.faults.proxy import proxy_to
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.stages.execute.operation.record import State
 from tests import redis_servers
@@ -10,7 +11,6 @@ from tests.gateway.pipeline.provider import late
 from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
 from tests.redis_servers import Server
 from tests.store_trouble.conftest import MakeRig
-from tests.store_trouble.proxy import proxy_to
 from tests.store_trouble.stores import opener, served, until
 
 

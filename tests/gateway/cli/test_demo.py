@@ -9,3 +9,4 @@ def test_the_demo_says_what_it_will_do() -> None:
 
     assert "leaves nothing running" in helped
     assert "Exits 0 if the refund was made three times without the gateway and once with it" in helped
+    assert "exits 0 if there is one refund and the second gateway has told of it" in helped

@@ -17,6 +17,7 @@ from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, late
 from tests.gateway.pipeline.rig import ALL, CALLER, Rig, StoreClock, eventually, keyed, plain
+from tests.gateway.pipeline.trouble import Wires, marking
 
 OTHER = Caller(subject="other", tenant="acme", permissions=ALL)
 STRANGER = Caller(subject="agent", tenant="globex", permissions=ALL)
@@ -273,3 +274,40 @@ async def test_a_refusal_is_quick(rig: MakeRig) -> None:
     started = time.monotonic()
     await gateway.call(deadline_ms=1)
     assert time.monotonic() - started < 1.5
+
+
+@pytest.mark.parametrize("reply_lost", [True, False])
+async def test_a_claim_that_nobody_heard_of_is_let_go(rig: MakeRig, *, reply_lost: bool) -> None:
+    """It was made and its answer was lost: nothing is sent, it is freed, and the next call need not wait for a lease."""
+    wires = Wires()
+    gateway = await rig(plain(), wrap=wires)
+    wires.it.loses, wires.it.reply_lost = marking(State.CLAIMED), reply_lost
+    refused = await gateway.call()
+    wires.it.loses = None
+    if reply_lost:
+        await gateway.until(State.FREE)
+    done = await gateway.call()
+
+    assert refused.error is not None
+    assert (refused.error.code, refused.error.outcome) == (ErrorCode.STORE_UNAVAILABLE, CallOutcome.NOT_EXECUTED)
+    assert done.ok
+    assert len(gateway.provider.sent) == 1
+
+
+async def test_a_claim_of_somebody_else_is_not_let_go(rig: MakeRig) -> None:
+    """Whoever claimed it meanwhile keeps it: what was not heard of was not made."""
+    wires = Wires()
+    gateway = await rig(plain({"timeouts.read": "2s"}), wrap=wires)
+    hold = asyncio.Event()
+    gateway.provider.writes += [late(hold)]
+    wires.it.loses = marking(State.CLAIMED)
+    refused = await gateway.call()
+    wires.it.loses = None
+    call = gateway.soon()
+    await gateway.provider.until_sent(1)
+    assert await gateway.pipeline._spool.drained(5.0)
+    hold.set()
+
+    assert refused.error is not None
+    assert (await call).ok
+    assert len(gateway.provider.sent) == 1

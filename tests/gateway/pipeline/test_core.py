@@ -1,6 +1,7 @@
 """The seven stages as a front drives them: cancelling, draining, stopping, telemetry, readiness."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,9 @@ from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
 from gateway.contract.requests import ExecutionQuery
+from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import State
+from tests.clocks import ManualClock
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import late, silence
 from tests.gateway.pipeline.rig import CALLER, plain, read
@@ -189,3 +192,38 @@ async def test_questions_are_answered_while_the_store_is_away(rig: MakeRig) -> N
         assert not isinstance(envelope, tuple)
         assert envelope.error is not None
         assert envelope.error.code == ErrorCode.STORE_UNAVAILABLE
+
+
+async def test_a_store_that_is_busy_for_a_moment_does_not_keep_a_gateway_from_starting(rig: MakeRig) -> None:
+    """It is asked again, in a moment, and the gateway comes up."""
+    wires = Wires()
+    gateway = await rig(plain(), wrap=wires)
+    clock = ManualClock()
+    other = gateway.also(replace(gateway.parts, clock=clock))
+    wires.it.loses = everything
+    starting = asyncio.create_task(other.start())
+    await clock.sleepers(1)
+    wires.it.loses = None
+    await clock.advance(1.0)
+    await starting
+
+    assert wires.it.lost == 1
+
+
+async def test_a_store_that_stays_away_keeps_it_from_starting(rig: MakeRig) -> None:
+    """After ten seconds whoever started it is told."""
+    wires = Wires()
+    gateway = await rig(plain(), wrap=wires)
+    clock = ManualClock()
+    other = gateway.also(replace(gateway.parts, clock=clock))
+    wires.it.loses = everything
+    starting = asyncio.create_task(other.start())
+    for _ in range(52):
+        if starting.done():
+            break
+        await clock.sleepers(1)
+        await clock.advance(0.2)
+
+    with pytest.raises(StoreUnavailableError):
+        await starting
+    assert clock.monotonic() - ManualClock().monotonic() == pytest.approx(10.0, abs=0.3)

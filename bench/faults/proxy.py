@@ -1,11 +1,12 @@
-"""A TCP proxy before a real server: it can delay, swallow replies, or pass nothing on at all."""
+"""A TCP proxy before a real server: it can refuse, delay, lose requests or replies, or pass nothing on at all."""
 
 import asyncio
 import contextlib
 import random
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(slots=True)
@@ -16,6 +17,8 @@ class Weather:
         delay_s: each way, at most; each piece draws its own.
         deaf: nothing is passed on, either way; connections stay open.
         swallow: a reply to a request that has this in it does not come back, once for each count.
+        lose_request: such a request does not even arrive.
+        then_close: the connection breaks then; otherwise it stays open, and silent.
         swallowed: how many did not.
     """
 
@@ -23,9 +26,10 @@ class Weather:
     deaf: bool = False
     swallow: bytes = b""
     count: int = 0
+    lose_request: bool = False
+    then_close: bool = False
     swallowed: int = 0
     accepted: int = 0
-    writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
 
 class Proxy:
@@ -37,25 +41,40 @@ class Proxy:
         self._drawn = random.Random(port)  # noqa: S311 - weather
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        # Bound and deaf: while connections are refused nobody else gets the port.
+        self._reserved = _bound(0)
 
     @property
     def port(self) -> int:
-        """Where it listens."""
-        assert self._server is not None
-        return int(self._server.sockets[0].getsockname()[1])
+        """Where it listens, or will again."""
+        return int(self._reserved.getsockname()[1])
 
     async def start(self) -> None:
         """Listen."""
-        self._server = await asyncio.start_server(self._accepted, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accepted, sock=_bound(self.port))
 
-    async def stop(self) -> None:
-        """Close everything."""
+    async def refuse(self) -> None:
+        """Break every connection and refuse new ones, until `start`."""
         assert self._server is not None
         self._server.close()
+        await self.cut()
+
+    async def lead_to(self, port: int) -> None:
+        """Break every connection; new ones go to another server."""
+        self._to = port
+        await self.cut()
+
+    async def cut(self) -> None:
+        """Break every connection."""
         for task in set(self._tasks):
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+
+    async def stop(self) -> None:
+        """Close everything."""
+        await self.refuse()
+        self._reserved.close()
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.weather.accepted += 1
@@ -70,28 +89,37 @@ class Proxy:
         self._tasks.update(tasks)
         for task in tasks:
             task.add_done_callback(self._tasks.discard)
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        # Who is cancelled here is told so by the streams in a stack trace.
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
         for end in (writer, back):
             end.close()
 
     async def _requests(self, reader: asyncio.StreamReader, to: asyncio.StreamWriter, lost: asyncio.Event) -> None:
-        while piece := await reader.read(65_536):
+        while piece := await _read(reader):
             weather = self.weather
             if weather.deaf:
                 continue
             if weather.count and weather.swallow in piece:
                 weather.count -= 1
                 lost.set()
+                if weather.lose_request:
+                    weather.swallowed += 1
+                    if weather.then_close:
+                        return
+                    continue
             await self._pass(piece, to)
 
     async def _replies(self, reader: asyncio.StreamReader, to: asyncio.StreamWriter, lost: asyncio.Event) -> None:
-        while piece := await reader.read(65_536):
+        while piece := await _read(reader):
             if self.weather.deaf:
                 continue
             if lost.is_set():
                 self.weather.swallowed += 1
+                if self.weather.then_close:
+                    return
                 continue
             await self._pass(piece, to)
 
@@ -101,6 +129,22 @@ class Proxy:
         with contextlib.suppress(ConnectionError):
             to.write(piece)
             await to.drain()
+
+
+async def _read(reader: asyncio.StreamReader) -> bytes:
+    """What has come; nothing when the other side is gone."""
+    try:
+        return await reader.read(65_536)
+    except ConnectionError:
+        return b""
+
+
+def _bound(port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    bound.bind(("127.0.0.1", port))
+    return bound
 
 
 @asynccontextmanager

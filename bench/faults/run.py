@@ -1,0 +1,51 @@
+"""Plays a fault so many times, on processes of its own, and keeps what was wrong."""
+
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.faults.catalogue import Fault
+from bench.faults.unsafe import command_without
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of one row.
+
+    Attributes:
+        runs: the numbers of the runs.
+        violations: by the number of the run.
+        without: the protection that was taken out, if one was.
+    """
+
+    fault: Fault
+    runs: Sequence[int]
+    violations: dict[int, list[str]]
+    without: str | None = None
+
+    @property
+    def violated(self) -> int:
+        """Runs with at least one violation."""
+        return len(self.violations)
+
+
+async def run(
+    fault: Fault, runs: Sequence[int], seed: int, *, without: str | None = None, slack_s: float = 1.0
+) -> Result:
+    """Play these runs; the dice of each fall by the seed, the row and the run's number alone."""
+    violations: dict[int, list[str]] = {}
+    conditions = replace(fault.conditions, command=command_without(without), slack_s=slack_s)
+    number = runs[0]
+    try:
+        with tempfile.TemporaryDirectory(prefix="oncegate-faults-") as folder:
+            async with fault.open(Path(folder) / fault.id, conditions) as site:
+                for number in runs:
+                    site.dice = random.Random(f"{seed}-{fault.id}-{number}")  # noqa: S311 - a run that comes back
+                    site.number = number
+                    if wrong := await fault.play(site):
+                        violations[number] = wrong
+    except Exception as problem:  # noqa: BLE001 - a run that breaks is wrong, and its site good for no other
+        violations[number] = [f"did not end: {type(problem).__name__} {problem}"]
+    return Result(fault=fault, runs=runs, violations=violations, without=without)

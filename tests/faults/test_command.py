@@ -1,0 +1,63 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.faults.__main__ import text
+from bench.faults.catalogue import FAULTS
+from bench.faults.run import Result
+from bench.faults.unsafe import command_without
+from gateway.demo.gateway_process import COMMAND
+
+ROOT = Path(__file__).parents[2]
+
+
+def faults(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    command = [sys.executable, "-m", "bench.faults", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+
+
+@pytest.mark.slow
+def test_the_seed_is_printed_and_a_run_can_be_chosen() -> None:
+    """One run of one row, without its controls: 0 violations, exit code 0."""
+    ran = faults("--only", "F17", "--seed", "4", "--first", "3", "--runs", "1", "--no-controls")
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.startswith("SEED=4\n")
+    assert "1 of 1 as they should be" in ran.stdout
+
+
+@pytest.mark.slow
+def test_a_control_that_bites_is_as_it_should_be() -> None:
+    """With a protection taken out violations are expected."""
+    ran = faults("--only", "F12", "--seed", "4", "--runs", "1", "--without", "memory-not-identified")
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "without: memory-not-identified" in ran.stdout
+
+
+def test_a_violation_comes_with_the_words_that_play_it_again() -> None:
+    """Row, number of the run, and what is wrong."""
+    [row] = [fault for fault in FAULTS if fault.id == "F17"]
+    result = Result(fault=row, runs=range(20), violations={12: ["2 effects of one intention"]})
+
+    assert text(result).splitlines()[0].split()[-2:] == ["20", "1"]
+    assert text(result).splitlines()[1].strip() == (
+        "WRONG: 2 effects of one intention   (--only F17 --first 12 --runs 1)"
+    )
+
+
+def test_nothing_taken_out_is_the_product() -> None:
+    """The command without a protection is a process of its own."""
+    assert command_without(None) == COMMAND
+    assert command_without("fail-open")[-2:] == ("bench.faults.unsafe", "fail-open")
+
+
+def test_the_counts_are_those_of_the_matrix() -> None:
+    """As the table in docs/faults.md says them."""
+    page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+
+    for fault in FAULTS:
+        assert f"| {fault.id} | {fault.title} | {fault.runs} |" in page
