@@ -86,6 +86,14 @@ class Claims:
         if not isinstance(granted, Granted):
             return granted
         visit.telling.idempotency = IdempotencyResult.NEW
+        claimed = await self._claimed(meeting, visit, key, granted)
+        return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
+
+    async def _claimed(
+        self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit, key: str, granted: Granted
+    ) -> Record | None:
+        """The record, now this visit's; None: somebody was first."""
+        parts, intention = self._parts, visit.intention
         token = parts.chance.token()
 
         def by(now: float) -> Claim:
@@ -104,18 +112,17 @@ class Claims:
         try:
             match meeting:
                 case BeginAgain(record=record):
-                    claimed: Record | None = await self._keeper.move(record, lambda r, now: machine.claim(r, by(now)))
+                    return await self._keeper.move(record, lambda r, now: machine.claim(r, by(now)))
                 case TakeOver(record=record):
-                    claimed = await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
+                    return await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
                 case Begin(occurrence=occurrence) | Forgotten(occurrence=occurrence):
-                    claimed = await self._keeper.insert(self.new_record(visit, occurrence, token, granted))
+                    return await self._keeper.insert(self.new_record(visit, occurrence, token, granted))
         except (FencedError, IllegalMoveError):
             return None
         except StoreUnavailableError:
             # It may be claimed all the same: everybody would wait for nobody until the lease is over.
             self._spool.later(lambda: self._let_go(intention.origin.tenant, key, token))
             raise
-        return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
 
     async def _granted(
         self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit, key: str, rendered: RenderedRequest
