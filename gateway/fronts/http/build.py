@@ -9,7 +9,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
@@ -26,8 +25,8 @@ from gateway.fronts.http.records import Records
 from gateway.settings import Settings
 
 
-def build(core: Core, authenticator: Authenticator, settings: Settings, requests: Requests | None = None) -> ASGIApp:
-    """The ASGI application. Its lifespan starts and stops the core; `requests` is telemetry's view of HTTP."""
+def build(core: Core, authenticator: Authenticator, settings: Settings, requests: Requests | None = None) -> Edge:
+    """The application. Its lifespan starts and stops the core; `requests` is telemetry's view of HTTP."""
     limits = BodyLimits(max_bytes=settings.request_bytes, timeout_s=settings.body_timeout_s)
     calls = CallEndpoint(core.call, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME)
     prepare = CallEndpoint(core.prepare, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR)

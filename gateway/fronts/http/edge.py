@@ -1,9 +1,9 @@
-"""The outermost ASGI application: bounds every request, takes the hot path by itself, and lets no failure out bare."""
+"""The outermost application: bounds every request, and lets no failure out bare. Tool calls come to it past ASGI."""
 
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,8 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
-from gateway.fronts.http.answers import Refusal, answer_of, send_answer
+from gateway.fronts.http.answers import Answer, Refusal, answer_of, send_answer
 from gateway.fronts.http.calls import CallEndpoint
+from gateway.fronts.http.client import Client
 from gateway.fronts.http.head import Exchange, read_head, trace_context
 from gateway.fronts.http.ports import Requests
 from gateway.stages.monitor.ports import RequestTrace
@@ -38,7 +39,7 @@ def request_ids(prefix: str) -> Iterator[str]:
 
 
 class Edge:
-    """`router` serves every route; `calls` is its busiest one, reached without walking the others.
+    """`router` serves every route, over ASGI; `calls` is the busiest one, which a connection reaches by `call`.
 
     `template_of` names the route of a path; `requests` watches; `start` and `stop` bracket the application's life.
     """
@@ -72,33 +73,63 @@ class Edge:
         else:
             await send({"type": "websocket.close", "code": 1000})
 
+    async def call(self, tool: str, headers: Iterable[tuple[bytes, bytes]], client: Client) -> None:
+        """Answer one tool call."""
+        exchange = self._exchange()
+        trace: RequestTrace | None = None
+        status = 0
+        try:
+            trace = self._begin(exchange, "POST", CALLS_ROUTE, headers)
+            status = await self._calls.answer(exchange, tool, client)
+        except Exception as error:  # noqa: BLE001 - told and logged by `_failed`
+            answer = self._failed(exchange, error)
+            status = answer.status
+            await client.answer(answer)
+        finally:
+            if trace is not None:
+                trace.ended(status or _CLIENT_CLOSED)
+
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
+        exchange = self._exchange()
         sender = _Sender(send)
         trace: RequestTrace | None = None
         try:
-            exchange.head = read_head(scope["headers"], max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
-            tool = _tool_called(scope)
-            route = CALLS_ROUTE if tool is not None else self._template_of(scope["path"])
-            parent, state = trace_context(exchange.head)
-            trace = self._requests.request_started(scope["method"], route, traceparent=parent, tracestate=state)
-            exchange.trace = trace.traceparent, trace.tracestate
-            if tool is None:
-                scope["oncegate"] = exchange
-                await self._router(scope, receive, sender)
-            else:
-                await self._calls.answer(exchange, tool, receive, sender)
-        except Refusal as refusal:
-            envelope = refusal.envelope(exchange.meta(asyncio.get_running_loop().time()))
-            await send_answer(sender, answer_of(envelope, refusal.headers))
-        except Exception:
-            logger.exception("a request failed in the front", extra={"request_id": exchange.request_id})
+            _refuse_escapes(scope["raw_path"])
+            trace = self._begin(exchange, scope["method"], self._template_of(scope["path"]), scope["headers"])
+            scope["oncegate"] = exchange
+            await self._router(scope, receive, sender)
+        except Exception as error:  # noqa: BLE001 - told and logged by `_failed`
+            answer = self._failed(exchange, error)
             if not sender.status:
-                meta = exchange.meta(asyncio.get_running_loop().time())
-                await send_answer(sender, answer_of(fail(ErrorCode.GATEWAY_ERROR, meta)))
+                await send_answer(sender, answer)
         finally:
             if trace is not None:
                 trace.ended(sender.status or _CLIENT_CLOSED)
+
+    def _exchange(self) -> Exchange:
+        return Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
+
+    def _begin(
+        self, exchange: Exchange, method: str, route: str | None, headers: Iterable[tuple[bytes, bytes]]
+    ) -> RequestTrace:
+        """Read the head and begin to watch.
+
+        Raises:
+            Refusal: see `read_head`.
+        """
+        exchange.head = read_head(headers, max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
+        parent, state = trace_context(exchange.head)
+        trace = self._requests.request_started(method, route, traceparent=parent, tracestate=state)
+        exchange.trace = trace.traceparent, trace.tracestate
+        return trace
+
+    def _failed(self, exchange: Exchange, error: Exception) -> Answer:
+        """What is said of a request that came to no answer of its own."""
+        meta = exchange.meta(asyncio.get_running_loop().time())
+        if isinstance(error, Refusal):
+            return answer_of(error.envelope(meta), error.headers)
+        logger.error("a request failed in the front", exc_info=error, extra={"request_id": exchange.request_id})
+        return answer_of(fail(ErrorCode.GATEWAY_ERROR, meta))
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -152,21 +183,11 @@ class Unwatched:
         """Nobody watched."""
 
 
-def _tool_called(scope: Scope) -> str | None:
-    """The tool of `POST /v1/tools/{tool}/calls`; None for every other route.
+def _refuse_escapes(path: bytes) -> None:
+    """No path of ours needs an escape, so each route has one spelling and no other way in.
 
     Raises:
-        Refusal: `route_not_found`. No path of ours needs an escape, so each route has one spelling and no other way in.
+        Refusal: `route_not_found`.
     """
-    if b"%" in scope["raw_path"]:
+    if b"%" in path:
         raise Refusal(ErrorCode.ROUTE_NOT_FOUND)
-    parts = scope["path"].split("/")
-    if (
-        len(parts) == 5
-        and parts[1] == "v1"
-        and parts[2] == "tools"
-        and parts[4] == "calls"
-        and scope["method"] == "POST"
-    ):
-        return str(parts[3])
-    return None

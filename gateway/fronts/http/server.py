@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import uvicorn
-from starlette.types import ASGIApp
 
 from gateway.fronts.http.connection import Connection, Connections
+from gateway.fronts.http.edge import Edge
 from gateway.fronts.http.ports import Core
 from gateway.settings import Settings
 
@@ -35,7 +35,7 @@ class Server(uvicorn.Server):
 
     def __init__(
         self,
-        app: ASGIApp,
+        app: Edge,
         core: Core,
         settings: Settings,
         *,
@@ -61,7 +61,10 @@ class Server(uvicorn.Server):
         )
         self._changed = asyncio.Event()
         self._connections = Connections(
-            settings.header_bytes + _REQUEST_LINE_BYTES, settings.body_timeout_s, none_left=self._changed.set
+            settings.header_bytes + _REQUEST_LINE_BYTES,
+            settings.body_timeout_s,
+            none_left=self._changed.set,
+            calls=lambda turn: app.call(turn.tool, turn.headers, turn),
         )
         self.server_state = self._connections
         self._core = core
