@@ -97,17 +97,20 @@ class Claims:
                 case TakeOver(record=record):
                     claimed = await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
                 case Begin(occurrence=occurrence) | Forgotten(occurrence=occurrence):
-                    claimed = await self._keeper.insert(self.new_record(visit, occurrence, token))
+                    claimed = await self._keeper.insert(self.new_record(visit, occurrence, token, key=key))
         except (FencedError, IllegalMoveError):
             return None
         return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
 
-    def new_record(self, visit: Visit, occurrence: int, token: str | None) -> Record:
-        """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it."""
+    def new_record(self, visit: Visit, occurrence: int, token: str | None, *, key: str | None = None) -> Record:
+        """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it.
+
+        `key`: of this occurrence, where it is known already.
+        """
         parts, intention = self._parts, visit.intention
         now = parts.store.now()
         return Record(
-            key=intention.operation_key(occurrence),
+            key=key or intention.operation_key(occurrence),
             identity_key=intention.identity_key,
             occurrence=occurrence,
             operation_id=parts.chance.ulid(),
