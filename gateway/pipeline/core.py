@@ -114,7 +114,7 @@ class Pipeline:
             raise
 
     async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
-        refused = await self._ruling(telling, trace).refusal(tool, EVERY)
+        refused = await self._ruling(telling, trace).refusal(tool, EVERY) if tool.rules else None
         refused = refused or await over_rate(self._parts, telling)
         if refused is not None:
             return refused

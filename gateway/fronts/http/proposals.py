@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from gateway.contract.call import Expect, ToolCall
@@ -59,7 +60,7 @@ def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> Non
     Raises:
         Refusal: `invalid_request`.
     """
-    if document.keys() <= set(known):
+    if document.keys() <= _names(known):
         return
     unknown = sorted(document.keys() - set(known))
     near = difflib.get_close_matches(unknown[0], known, n=1)
@@ -69,6 +70,11 @@ def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> Non
         context=Context(reason=f"{where} may hold {', '.join(known)} and nothing else{hint}"),
         details={"unknown": unknown[:10], "known": list(known)},
     )
+
+
+@cache
+def _names(known: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(known)
 
 
 def text(document: Mapping[str, Any], name: str, where: str) -> str | None:
