@@ -95,7 +95,8 @@ class Pipeline:
                 envelope = await self._rows.keep(telling, telling.reject(verdict))
             case Accepted(tool=tool, args=arguments):
                 telling.knows(tool, arguments)
-                trace.capture(arguments)
+                if tool.capture:
+                    trace.capture(arguments)
                 deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
                 telling.deadline = deadline
                 if tool.effect is Effect.READ:
