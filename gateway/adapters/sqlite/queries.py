@@ -57,15 +57,16 @@ def met(
         sql += _AND_HOLDERS.format(places=", ".join("?" * len(by_digest)))
         values += tuple(by_digest)
     own: list[tuple[int, Record]] = []
-    holders: list[tuple[Hold, Record]] = []
+    standing: dict[bytes, list[Record]] = {digest: [] for digest in by_digest}
     for digest, number, *row in connection.execute(sql, values):
         record = codec.decode(row, sealer)
         if digest is None:
             own.append((number, record))
         else:
-            holders.append((by_digest[digest], record))
+            standing[digest].append(record)
     own.sort(key=_number)
-    return tuple(record for _, record in own), tuple(holders)
+    holders = tuple((hold, record) for digest, hold in by_digest.items() for record in standing[digest])
+    return tuple(record for _, record in own), holders
 
 
 def holders_of(connection: apsw.Connection, digest: bytes, sealer: Sealer) -> tuple[Record, ...]:
