@@ -53,8 +53,8 @@ async def servers(places: Collection[Place], *, under: tuple[str, ...] = ()) -> 
         async def started(place: Place, *command: str, environment: Mapping[str, str] | None = None) -> Child:
             log = folder / f"{place.name}.log"
             whole = (*(() if place is Place.DOWNSTREAM else under), sys.executable, "-m", *command)
-            # What runs others makes them slower.
-            within_s = STARTS_WITHIN_S * (5 if under else 1)
+            # A thousand manifests take a while, and so does everything that another program runs.
+            within_s = STARTS_WITHIN_S * (5 if under or place is Place.THOUSAND else 1)
             child = await Child.start(whole, log=log, environment=environment, within_s=within_s)
             stack.push_async_callback(child.stop)
             return child

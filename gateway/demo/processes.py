@@ -56,6 +56,9 @@ class Child:
             )
         try:
             url = await asyncio.wait_for(_address(process), within_s)
+        except TimeoutError:
+            await _end(process, signal.SIGKILL)
+            raise NotStartedError(f"{' '.join(command)}\nsaid nothing for {within_s:g} s\n{_last_words(log)}") from None
         except BaseException:
             await _end(process, signal.SIGKILL)
             raise
