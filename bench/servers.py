@@ -14,7 +14,7 @@ import httpx
 
 from bench.cases import FIRST_NEW, STORED, Case, Place
 from gateway.adapters.files.keys import create_key
-from gateway.demo.processes import Child
+from gateway.demo.processes import STARTS_WITHIN_S, Child
 from gateway.demo.redis_process import RedisProcess
 
 _MANIFESTS: Final = Path(__file__).parent / "manifests"
@@ -43,8 +43,8 @@ class WrongAnswerError(Exception):
 
 
 @asynccontextmanager
-async def servers(places: Collection[Place]) -> AsyncIterator[Servers]:
-    """Start the downstream and these, and end them all."""
+async def servers(places: Collection[Place], *, under: tuple[str, ...] = ()) -> AsyncIterator[Servers]:
+    """Start the downstream and these, and end them all. `under`: the command that runs these, if one does."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="oncegate-bench-")))
         key, _ = create_key(
@@ -53,7 +53,10 @@ async def servers(places: Collection[Place]) -> AsyncIterator[Servers]:
 
         async def started(place: Place, *command: str, environment: Mapping[str, str] | None = None) -> Child:
             log = folder / f"{place.name}.log"
-            child = await Child.start((sys.executable, "-m", *command), log=log, environment=environment)
+            whole = (*(() if place is Place.DOWNSTREAM else under), sys.executable, "-m", *command)
+            # A thousand manifests take a while, and so does everything that another program runs.
+            within_s = STARTS_WITHIN_S * (5 if under or place is Place.THOUSAND else 1)
+            child = await Child.start(whole, log=log, environment=environment, within_s=within_s)
             stack.push_async_callback(child.stop)
             return child
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -102,6 +103,8 @@ def doubt_wall(record: Record) -> float | None:
     return min((attempt.sent_wall for attempt in record.unknown_attempts()), default=record.created_wall)
 
 
+# A write asks for the same one five times.
+@lru_cache(maxsize=1024)
 def hold_digest(hold: Hold, secret: bytes) -> bytes:
     """What stands in the file for a hold: equal for equal holds of one file, and telling nobody the value."""
     return keyed_hash(secret, orjson.dumps((hold.tenant, hold.name, hold.value)))

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import click
-from starlette.types import ASGIApp
 
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option
 from gateway.cli.watching import Seen
 from gateway.fronts.build import build
+from gateway.fronts.http.edge import Edge
 from gateway.fronts.http.ports import Core
 from gateway.fronts.http.server import Server, bind, run
 from gateway.settings import Settings, SettingsError
@@ -44,7 +44,7 @@ def command(*, as_json: bool, **flags: Any) -> None:
     serve(application, gateway.core, settings, reload=gateway.reload, as_json=as_json)
 
 
-def serve(application: ASGIApp, core: Core, settings: Settings, *, reload: Callable[[], None], as_json: bool) -> None:
+def serve(application: Edge, core: Core, settings: Settings, *, reload: Callable[[], None], as_json: bool) -> None:
     """Listen, announce it, and run until a signal ends it.
 
     Raises:

@@ -51,17 +51,21 @@ def _is_shallow(value: Any) -> bool:
     kind = type(value)
     if kind is not dict:
         return kind in _SCALARS
-    inner = [member for member in value.values() if type(member) is dict]
-    if not inner:
-        return _is_flat(value)
+    if not _has_ascii_names(value):
+        return False
+    if _SCALARS.issuperset(map(type, value.values())):
+        return True
     # As keys are made: scalars, and an object of scalars.
-    outer = {name: None if type(member) is dict else member for name, member in value.items()}
-    return _is_flat(outer) and all(map(_is_flat, inner))
+    return all(
+        type(member) in _SCALARS
+        or (type(member) is dict and _SCALARS.issuperset(map(type, member.values())) and _has_ascii_names(member))
+        for member in value.values()
+    )
 
 
-def _is_flat(members: dict[Any, Any]) -> bool:
+def _has_ascii_names(members: dict[Any, Any]) -> bool:
     try:
-        return _SCALARS.issuperset(map(type, members.values())) and "".join(members).isascii()
+        return "".join(members).isascii()
     except TypeError:
         return False
 

@@ -32,7 +32,14 @@ class Child:
         return self._process.pid
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, log: Path, environment: Mapping[str, str] | None = None) -> "Child":
+    async def start(
+        cls,
+        command: Sequence[str],
+        *,
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+        within_s: float = STARTS_WITHIN_S,
+    ) -> "Child":
         """Start a command, in our environment or the given one, and wait until it prints its URL.
 
         Raises NotStartedError.
@@ -48,7 +55,10 @@ class Child:
                 start_new_session=True,
             )
         try:
-            url = await asyncio.wait_for(_address(process), STARTS_WITHIN_S)
+            url = await asyncio.wait_for(_address(process), within_s)
+        except TimeoutError:
+            await end(process, signal.SIGKILL)
+            raise NotStartedError(f"{' '.join(command)}\nsaid nothing for {within_s:g} s\n{_last_words(log)}") from None
         except BaseException:
             await end(process, signal.SIGKILL)
             raise

@@ -53,6 +53,30 @@ _KINDS: Final[Mapping[str, FaultKind]] = {
 }
 
 
+# Of schemas that hold nothing else, missing and unknown members are seen without the validator.
+_PLAIN_OBJECT: Final = frozenset({"type", "properties", "required", "additionalProperties", "title", "description"})
+_PLAIN_MEMBER: Final = frozenset(
+    {
+        "type",
+        "enum",
+        "const",
+        "format",
+        "pattern",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "default",
+        "title",
+        "description",
+        "examples",
+    }
+)
+
+
 class _Preparation:
     """What is done to the value at one place of the schema before it is validated."""
 
@@ -102,7 +126,7 @@ class ArgumentsSchema:
         certain: those that are there in every accepted call: required or with a default.
     """
 
-    __slots__ = ("_preparation", "_validator", "certain", "names", "published", "required")
+    __slots__ = ("_is_plain", "_preparation", "_validator", "certain", "names", "published", "required")
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         """Compile.
@@ -115,6 +139,7 @@ class ArgumentsSchema:
         self.names: tuple[str, ...] = tuple(schema.get("properties", {}))
         self.required: tuple[str, ...] = tuple(schema.get("required", ()))
         self._validator: Validator = compile_schema(self.published)
+        self._is_plain = _is_plain(self.published)
         self._preparation = _Preparation(schema)
         self.certain = frozenset(self.required) | frozenset(self._preparation.defaults)
 
@@ -136,6 +161,36 @@ class ArgumentsSchema:
         found = [self._completed(_fault(error, prepared), given) for error in self._validator.iter_errors(prepared)]
         return tuple(sorted(found, key=lambda fault: fault.kind))
 
+    def first_faults(
+        self, prepared: Mapping[str, Any], *, given: Mapping[str, Any] | None = None
+    ) -> tuple[ArgumentFault, ...]:
+        """Of `faults` those that are told: all of the first kind there is."""
+        if self._validator.is_valid(prepared):
+            return ()
+        if self._is_plain and (found := self._seen(prepared, given)):
+            # What models get wrong most, at a third of the price.
+            return found
+        every = self.faults(prepared, given=given)
+        return tuple(fault for fault in every if fault.kind is every[0].kind)
+
+    def _seen(self, prepared: Mapping[str, Any], given: Mapping[str, Any] | None) -> tuple[ArgumentFault, ...]:
+        """Missing members, else unknown ones, as the validator finds them in a plain object."""
+        missing = [name for name in self.required if name not in prepared]
+        if missing:
+            value = prepared if given is None else given
+            return tuple(
+                ArgumentFault(kind=FaultKind.MISSING, path=(), keyword="required", names=(name,), value=value)
+                for name in missing
+            )
+        unknown = tuple(name for name in prepared if name not in self.names)
+        if not unknown:
+            return ()
+        keyword = "additionalProperties"
+        found = ArgumentFault(
+            kind=FaultKind.UNKNOWN, path=(), keyword=keyword, names=unknown, expected=self.names, value=prepared
+        )
+        return (found,)
+
     def _completed(self, fault: ArgumentFault, given: Mapping[str, Any] | None) -> ArgumentFault:
         match fault.kind:
             case FaultKind.MISSING if given is not None:
@@ -144,6 +199,20 @@ class ArgumentsSchema:
                 return changed(fault, expected=_members(self.published, fault.path))
             case _:
                 return fault
+
+
+def _is_plain(schema: Mapping[str, Any]) -> bool:
+    """Whether it is an object of scalars and nothing more, closed to other members."""
+    members = schema.get("properties", {}).values()
+    return (
+        schema.get("additionalProperties") is False
+        and _has_only(schema, _PLAIN_OBJECT)
+        and all(isinstance(member, Mapping) and _has_only(member, _PLAIN_MEMBER) for member in members)
+    )
+
+
+def _has_only(schema: Mapping[str, Any], keywords: frozenset[str]) -> bool:
+    return all(keyword in keywords or keyword.startswith("x-") for keyword in schema)
 
 
 def _fault(error: jsonschema_rs.ValidationError, arguments: Mapping[str, Any]) -> ArgumentFault:

@@ -116,7 +116,7 @@ class Claims:
                 case TakeOver(record=record):
                     return await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
                 case Begin(occurrence=occurrence) | Forgotten(occurrence=occurrence):
-                    return await self._keeper.insert(self.new_record(visit, occurrence, token, granted))
+                    return await self._keeper.insert(self.new_record(visit, occurrence, token, granted, key=key))
         except (FencedError, IllegalMoveError):
             return None
         except StoreUnavailableError:
@@ -140,12 +140,23 @@ class Claims:
         with contextlib.suppress(FencedError, IllegalMoveError):
             await self._keeper.move(record, lambda r, now: machine.give_up(r, machine.own(record), now=now))
 
-    def new_record(self, visit: Visit, occurrence: int, token: str | None, granted: Granted = NOT_NEEDED) -> Record:
-        """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it."""
+    def new_record(
+        self,
+        visit: Visit,
+        occurrence: int,
+        token: str | None,
+        granted: Granted = NOT_NEEDED,
+        *,
+        key: str | None = None,
+    ) -> Record:
+        """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it.
+
+        `key`: of this occurrence, where it is known already.
+        """
         parts, intention = self._parts, visit.intention
         now = parts.store.now()
         return Record(
-            key=intention.operation_key(occurrence),
+            key=key or intention.operation_key(occurrence),
             identity_key=intention.identity_key,
             occurrence=occurrence,
             operation_id=parts.chance.ulid(),

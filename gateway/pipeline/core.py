@@ -104,7 +104,8 @@ class Pipeline:
                 envelope = await self._rows.keep(telling, telling.reject(verdict))
             case Accepted(tool=tool, args=arguments):
                 telling.knows(tool, arguments)
-                trace.capture(arguments)
+                if tool.capture:
+                    trace.capture(arguments)
                 deadline = call_deadline(tool.timeouts, started=arrived, requested_ms=call.deadline_ms)
                 telling.deadline = deadline
                 if tool.effect is Effect.READ:
@@ -123,7 +124,7 @@ class Pipeline:
             raise
 
     async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
-        refused = await self._ruling(telling, trace).refusal(tool, EVERY)
+        refused = await self._ruling(telling, trace).refusal(tool, EVERY) if tool.rules else None
         refused = refused or await over_limit(self._parts, telling)
         if refused is not None:
             return refused

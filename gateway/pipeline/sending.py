@@ -150,8 +150,9 @@ async def exchange(
         deadline = limits.ends_at if tool.effect is Effect.READ else limits.send_deadline
         left = left_ms(deadline, now=parts.clock.monotonic())
         extra.append((tool.backend.deadline_header, str(left)))
-    if trace.traceparent is not None:
-        extra.append(("traceparent", trace.traceparent))
+    traceparent = trace.traceparent
+    if traceparent is not None:
+        extra.append(("traceparent", traceparent))
         if trace.tracestate is not None:
             extra.append(("tracestate", trace.tracestate))
     request = dress(rendered, extra=tuple(extra), secrets=tool.backend.request.secret_headers)

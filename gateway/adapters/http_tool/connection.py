@@ -1,7 +1,7 @@
 """One socket, one exchange at a time.
 
-Everything between the first byte of a request and the end of its answer happens in callbacks, with one future and one
-timer an exchange; whoever ends it first says why.
+Everything between the first byte of a request and the end of its answer happens in callbacks, with one future an
+exchange and one timer a connection; whoever ends it first says why.
 """
 
 import asyncio
@@ -80,6 +80,7 @@ class Connection(asyncio.Protocol):
         self._limits: Limits | None = None
         self._done: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._rings_at = 0.0
 
     def carry(self, head: bytes, body: bytes, reader: AnswerReader, limits: Limits) -> asyncio.Future[None]:
         """Write a request now and hand its answer to `reader`; done when `reader` has ended.
@@ -97,7 +98,7 @@ class Connection(asyncio.Protocol):
         self._unwritten = memoryview(body)[SLICE:] if len(body) > SLICE else None
         self._write(head + body[:SLICE])
         if not done.done():
-            self._timer = self._loop.call_at(self._due()[0], self._expire)
+            self._wake_at(self._due()[0])
         return done
 
     def stale(self) -> bool:
@@ -201,6 +202,9 @@ class Connection(asyncio.Protocol):
 
     def _gone(self) -> None:
         self._transport = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self._on_lost(self)
         if not self.lost.done():
             self.lost.set_result(None)
@@ -235,20 +239,29 @@ class Connection(asyncio.Protocol):
         return min(due, limits.ends_at), fault, detail
 
     def _expire(self) -> None:
+        self._timer = None
+        if self._reader is None:
+            return
         due, fault, detail = self._due()
         now = self._clock.monotonic()
         if now < due:
-            self._timer = self._loop.call_at(max(due, now + _TICK_S), self._expire)
+            self._wake_at(max(due, now + _TICK_S))
         else:
             self.abort(fault, detail)
+
+    def _wake_at(self, due: float) -> None:
+        """Look again by then. The timer of an earlier exchange does as well: it looks at what is due when it rings."""
+        if self._timer is not None:
+            if self._rings_at <= due:
+                return
+            self._timer.cancel()
+        self._rings_at = due
+        self._timer = self._loop.call_at(due, self._expire)
 
     def _end(self) -> None:
         self._reader = None
         self._writing = False
         self._unwritten = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         done, self._done = self._done, None
         if done is not None and not done.done():
             done.set_result(None)

@@ -88,8 +88,7 @@ def prepare(change: Change, sealer: Sealer) -> Prepared:
 
 def append_rows(connection: apsw.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
     """Add encoded rows; one that is there already stays as it is."""
-    for row in rows:
-        connection.execute(_ADD_ROW, row)
+    connection.executemany(_ADD_ROW, rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

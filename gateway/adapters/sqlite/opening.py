@@ -149,6 +149,8 @@ def _connect(path: Path) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE
     connection = apsw.Connection(str(path), flags=flags, statementcachesize=_CACHED_STATEMENTS)
     connection.set_busy_timeout(_START_UP_WAIT_MS)
+    # Or every new value of a parameter that a partial index could depend on has its statement parsed again.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
 
 

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 - what is put into the statements are constants of this package; values are bound
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import apsw
@@ -15,6 +16,14 @@ from gateway.stages.execute.operation.record import ENDED, Hold, Record
 
 _SELECT: Final = f"SELECT {codec.COLUMNS} FROM operations"
 _HOLDERS: Final = f"SELECT {codec.COLUMNS} FROM holds JOIN operations USING (key) WHERE digest = ?"
+_OCCURRENCES: Final = (
+    f"SELECT NULL, operations.rowid, {codec.COLUMNS} FROM operations WHERE identity_key IN ({{places}}) AND tenant = ?"
+)
+_AND_HOLDERS: Final = (
+    f" UNION ALL SELECT digest, operations.rowid, {codec.COLUMNS} FROM holds JOIN operations USING (key)"
+    " WHERE digest IN ({places})"
+)
+_number = itemgetter(0)
 # Word for word the condition of the index `operations_unsettled`, or SQLite does not use it.
 _UNSETTLED: Final = "state NOT IN ('done', 'refused')"
 # Word for word the condition of the index `operations_forgettable`.
@@ -31,27 +40,37 @@ def record_by_operation_id(connection: apsw.Connection, operation_id: str, seale
     return _first(_records(connection, f"{_SELECT} WHERE operation_id = ?", (operation_id,), sealer))
 
 
-def occurrences(
-    connection: apsw.Connection, tenant: str, identity_keys: Sequence[str], sealer: Sealer
-) -> tuple[Record, ...]:
-    """Every record of a tenant's identities, oldest first."""
-    places = ", ".join("?" * len(identity_keys))
-    sql = f"{_SELECT} WHERE identity_key IN ({places}) AND tenant = ? ORDER BY rowid"
-    return _records(connection, sql, (*identity_keys, tenant), sealer)
+def met(
+    connection: apsw.Connection,
+    tenant: str,
+    identity_keys: Sequence[str],
+    holds: Sequence[Hold],
+    secret: bytes,
+    sealer: Sealer,
+) -> tuple[tuple[Record, ...], tuple[tuple[Hold, Record], ...]]:
+    """Every record of a tenant's identities, oldest first, and who stands on these holds: one statement, one moment."""
+    sql = _OCCURRENCES.format(places=", ".join("?" * len(identity_keys)))
+    values: tuple[str | bytes, ...] = (*identity_keys, tenant)
+    by_digest = {codec.hold_digest(hold, secret): hold for hold in holds}
+    if holds:
+        sql += _AND_HOLDERS.format(places=", ".join("?" * len(by_digest)))
+        values += tuple(by_digest)
+    own: list[tuple[int, Record]] = []
+    standing: dict[bytes, list[Record]] = {digest: [] for digest in by_digest}
+    for digest, number, *row in connection.execute(sql, values):
+        record = codec.decode(row, sealer)
+        if digest is None:
+            own.append((number, record))
+        else:
+            standing[digest].append(record)
+    own.sort(key=_number)
+    holders = tuple((hold, record) for digest, hold in by_digest.items() for record in standing[digest])
+    return tuple(record for _, record in own), holders
 
 
 def holders_of(connection: apsw.Connection, digest: bytes, sealer: Sealer) -> tuple[Record, ...]:
     """Who stands on the hold of this digest."""
     return _records(connection, _HOLDERS, (digest,), sealer)
-
-
-def holders(
-    connection: apsw.Connection, holds: Sequence[Hold], secret: bytes, sealer: Sealer
-) -> tuple[tuple[Hold, Record], ...]:
-    """Who stands on these holds."""
-    return tuple(
-        (hold, record) for hold in holds for record in holders_of(connection, codec.hold_digest(hold, secret), sealer)
-    )
 
 
 def operations(connection: apsw.Connection, query: OperationFilter, sealer: Sealer) -> tuple[Record, ...]:

@@ -119,18 +119,9 @@ class SqliteOperationStore:
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         def read(connection: apsw.Connection) -> Snapshot:
-            if not holds:
-                found = queries.occurrences(connection, tenant, identity_keys, self._sealer)
-                return Snapshot(now=self.now(), occurrences=found, holders=())
-            connection.execute("BEGIN")
-            try:
-                return Snapshot(
-                    now=self.now(),
-                    occurrences=queries.occurrences(connection, tenant, identity_keys, self._sealer),
-                    holders=queries.holders(connection, holds, self._file.hold_secret, self._sealer),
-                )
-            finally:
-                connection.execute("COMMIT")
+            secret, now = self._file.hold_secret, self.now()
+            found, holders = queries.met(connection, tenant, identity_keys, holds, secret, self._sealer)
+            return Snapshot(now=now, occurrences=found, holders=holders)
 
         return await self._read(read)
 

@@ -23,6 +23,7 @@ _COMMON_HEADERS: Final = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 )
+_COMMON_LINES: Final = b"".join(b"%b: %b\r\n" % header for header in _COMMON_HEADERS)
 _CHALLENGE: Final = (b"www-authenticate", b'Bearer realm="oncegate"')
 
 Headers = list[tuple[bytes, bytes]]
@@ -70,17 +71,31 @@ def encode(document: Any) -> bytes:
 @quick
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An envelope as it goes out: whole before its first byte is sent."""
+    """An envelope as it goes out: whole before its first byte is sent.
+
+    Attributes:
+        extra: headers beside those that every answer has.
+    """
 
     status: int
-    headers: Headers
+    extra: Headers
     body: bytes
+
+    @property
+    def headers(self) -> Headers:
+        """All of them, as ASGI wants them."""
+        return [*(_COMMON_HEADERS if self.body else ()), (b"content-length", b"%d" % len(self.body)), *self.extra]
+
+    @property
+    def lines(self) -> bytes:
+        """The same as they stand in a message."""
+        lines = b"%bcontent-length: %d\r\n" % (_COMMON_LINES if self.body else b"", len(self.body))
+        return lines + b"".join([b"%b: %b\r\n" % header for header in self.extra]) if self.extra else lines
 
 
 def answer_of(envelope: Envelope, extra: Extra = ()) -> Answer:
     """`envelope` written out, with `extra` headers."""
-    body = encode(envelope.to_dict())
-    return Answer(envelope.status, [*_envelope_headers(envelope, len(body)), *extra], body)
+    return Answer(envelope.status, [*_own_headers(envelope), *extra], encode(envelope.to_dict()))
 
 
 async def send_answer(send: Send, answer: Answer) -> None:
@@ -113,8 +128,9 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _envelope_headers(envelope: Envelope, length: int) -> Headers:
-    headers = [*_COMMON_HEADERS, (b"content-length", b"%d" % length)]
+def _own_headers(envelope: Envelope) -> Headers:
+    """What the envelope says in headers, too."""
+    headers: Headers = []
     if envelope.meta.operation_id is not None:
         headers.append((b"oncegate-operation-id", envelope.meta.operation_id.encode()))
     if envelope.meta.replayed:

@@ -1,13 +1,13 @@
 """Request bodies: read up to a limit and a time, then parsed strictly."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.types import Receive
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.strict_json import InvalidJson, JsonFault, loads
-from gateway.fronts.http.alarms import Alarms
 from gateway.fronts.http.answers import Refusal
 from gateway.stages.feedback.context import Context
 
@@ -18,51 +18,52 @@ class ClientGoneError(Exception):
     """Nobody is there to be answered."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits:
     """`max_bytes` for any request, whatever the tool; `timeout_s` until the last byte has come."""
 
-    def __init__(self, *, max_bytes: int, timeout_s: float) -> None:
-        self.max_bytes = max_bytes
-        self.timeout_s = timeout_s
-        self.alarms = Alarms(timeout_s)
+    max_bytes: int
+    timeout_s: float
+
+
+def check_length(head: dict[bytes, bytes], limits: BodyLimits) -> None:
+    """Let no body begin that says itself to be too large.
+
+    Raises:
+        Refusal: `body_too_large`.
+    """
+    declared = head.get(b"content-length")
+    if declared is not None and (len(declared) > _MAX_LENGTH_DIGITS or int(declared) > limits.max_bytes):
+        raise too_large(limits)
 
 
 async def read_body(head: dict[bytes, bytes], receive: Receive, limits: BodyLimits) -> bytes:
-    """The whole body.
+    """The whole body, over ASGI.
 
     Raises:
         Refusal: `body_too_large`, or `invalid_request` when it does not come in time.
         ClientGoneError: the connection ended first.
     """
-    declared = head.get(b"content-length")
-    if declared is not None and (len(declared) > _MAX_LENGTH_DIGITS or int(declared) > limits.max_bytes):
-        raise _too_large(limits)
-    chunks: list[bytes] = []
-    size = 0
-    more = True
-    task = asyncio.current_task()
-    assert task is not None  # noqa: S101 - a coroutine always runs in a task
-    cancelled_before = task.cancelling()
-    alarm = limits.alarms.set(task.cancel)
+    check_length(head, limits)
     try:
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGoneError
-            chunks.append(message.get("body", b""))
-            size += len(chunks[-1])
-            if size > limits.max_bytes:
-                raise _too_large(limits)
-            more = message.get("more_body", False)
-    except asyncio.CancelledError:
-        # As `asyncio.timeout` does it: our own cancellation becomes an answer, anybody else's goes on.
-        if not alarm.rung or task.uncancel() > cancelled_before:
-            raise
-        reason = f"the body did not arrive within {limits.timeout_s:g} s"
-        raise Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason)) from None
-    finally:
-        alarm.cancel()
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        async with asyncio.timeout(limits.timeout_s):
+            return await _whole(receive, limits)
+    except TimeoutError:
+        raise too_late(limits) from None
+
+
+async def _whole(receive: Receive, limits: BodyLimits) -> bytes:
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        body += message.get("body", b"")
+        if len(body) > limits.max_bytes:
+            raise too_large(limits)
+        more = message.get("more_body", False)
+    return bytes(body)
 
 
 def parse_document(body: bytes, limits: BodyLimits) -> Any:
@@ -75,7 +76,7 @@ def parse_document(body: bytes, limits: BodyLimits) -> Any:
         return loads(body, max_bytes=limits.max_bytes)
     except InvalidJson as invalid:
         if invalid.fault is JsonFault.TOO_LARGE:
-            raise _too_large(limits) from None
+            raise too_large(limits) from None
         raise Refusal(
             ErrorCode.INVALID_JSON,
             context=Context(reason=str(invalid)),
@@ -95,9 +96,16 @@ def parse_object(body: bytes, limits: BodyLimits) -> dict[str, Any]:
     return document
 
 
-def _too_large(limits: BodyLimits) -> Refusal:
+def too_large(limits: BodyLimits) -> Refusal:
+    """The refusal of more than `max_bytes`."""
     return Refusal(
         ErrorCode.BODY_TOO_LARGE,
         context=Context(limit=f"{limits.max_bytes:,} bytes"),
         details={"limit_bytes": limits.max_bytes},
     )
+
+
+def too_late(limits: BodyLimits) -> Refusal:
+    """The refusal of a body that has not come within `timeout_s`."""
+    reason = f"the body did not arrive within {limits.timeout_s:g} s"
+    return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason))

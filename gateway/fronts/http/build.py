@@ -9,7 +9,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
@@ -35,8 +34,8 @@ def build(
     *,
     mcp: Beside | None = None,
     more: Sequence[Route] = (),
-) -> ASGIApp:
-    """The ASGI application. Its lifespan starts and stops the core; `requests` is telemetry's view of HTTP.
+) -> Edge:
+    """The application. Its lifespan starts and stops the core; `requests` is telemetry's view of HTTP.
 
     `mcp` answers at `POST /mcp`; `more` are routes that belong to it.
     """

@@ -1,8 +1,9 @@
-"""One client connection: uvicorn's, with a bounded head and no answer that is not ours."""
+"""One client connection: uvicorn's, with a bounded head, no answer that is not ours, and a short way for tool calls."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Final
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, cast
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -11,23 +12,46 @@ from uvicorn.server import ServerState
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta
 from gateway.fronts.http.answers import Refusal, answer_of
+from gateway.fronts.http.turn import Turn
 from gateway.stages.feedback.context import Context
 
+# The one spelling of the hot routes. Whatever is not quite this goes to the router, which knows better.
+_CALL: Final = re.compile(rb"/v1/tools/([A-Za-z0-9_.-]+)/calls|/mcp")
 _MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="it is not well-formed HTTP/1.1"))
+
+
+Calls = Callable[[Turn], Coroutine[Any, Any, None]]
+"""Answers one tool call."""
 
 
 class Connections(ServerState):
     """What the connections of one server share. `none_left` is called when the last one is gone."""
 
-    def __init__(self, max_head_bytes: int, head_timeout_s: float, none_left: Callable[[], None]) -> None:
+    def __init__(self, max_head_bytes: int, head_timeout_s: float, none_left: Callable[[], None], calls: Calls) -> None:
         super().__init__()
         self.max_head_bytes = max_head_bytes
         self.head_timeout_s = head_timeout_s
         self.none_left = none_left
+        self.calls = calls
+        self._written: tuple[list[tuple[bytes, bytes]], bytes] = ([], b"")
+
+    @property
+    def default_lines(self) -> bytes:
+        """The headers of every answer, `date` among them, as they stand in a message."""
+        headers, lines = self._written
+        if headers is not self.default_headers:
+            # uvicorn makes a new list each second.
+            headers = self.default_headers
+            lines = b"".join([b"%b: %b\r\n" % header for header in headers])
+            self._written = headers, lines
+        return lines
 
 
 class Connection(HttpToolsProtocol):
-    """The parser keeps whatever arrives until a head is complete, so the bound has to be here as well."""
+    """uvicorn's protocol, with a `Turn` where a tool is called.
+
+    The parser keeps whatever arrives until a head is complete, so the bound has to be here as well.
+    """
 
     def __init__(
         self,
@@ -42,11 +66,24 @@ class Connection(HttpToolsProtocol):
         self._in_head = True
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
+        self._idle_since = 0.0
+        self._turn: Turn | None = None
+
+    @property
+    def default_lines(self) -> bytes:
+        """See `Connections`."""
+        return self._shared.default_lines
+
+    @property
+    def _last(self) -> RequestResponseCycle | None:
+        """The request that came last, answered or not."""
+        return self.cycle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         # Without a first byte it is idle, as it is after an answer.
-        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+        self._idle_since = self.loop.time()
+        self._await_request(self.timeout_keep_alive)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -63,13 +100,56 @@ class Connection(HttpToolsProtocol):
                 self._await_head()
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()
         self._in_head, self._head_bytes = True, 0
+        self.url = b""
+        self.expect_100_continue = False
+        self.headers = []
 
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._unset_head_timer()
-        super().on_headers_complete()
+        called = _CALL.fullmatch(self.url)
+        if called is None or not self._is_plain_post():
+            url, headers, expects = self.url, self.headers, self.expect_100_continue
+            super().on_message_begin()
+            self.url, self.expect_100_continue = url, expects
+            self.headers.extend(headers)
+            super().on_headers_complete()
+            return
+        before = self._last
+        tool = None if called[1] is None else called[1].decode()
+        turn = Turn(self, tool, self.headers, keep_alive=self.parser.should_keep_alive())
+        # uvicorn looks at no more of a cycle than a turn has.
+        cycle = self.cycle = cast("RequestResponseCycle", turn)
+        if before is None or before.response_complete:
+            self._start_asgi_task(cycle, self.app)
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((cycle, self.app))
+
+    def _is_plain_post(self) -> bool:
+        parser = self.parser
+        return (
+            parser.get_method() == b"POST"
+            and parser.get_http_version() == "1.1"
+            and not (self.expect_100_continue or parser.should_upgrade())
+        )
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        turn: object = cycle
+        if isinstance(turn, Turn):
+            self._turn = turn
+            turn.begin(self._shared.calls(turn), self.tasks)
+        else:
+            self._turn = None
+            super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        self._idle_since = self.loop.time()
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
@@ -77,9 +157,33 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unset_head_timer()
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
         super().connection_lost(exc)
+        turn = self._turn
+        if turn is not None and not turn.response_complete:
+            # uvicorn tells the request that came last; this may be one in front of it.
+            turn.disconnected = True
+            turn.set()
         if not self.connections:
             self._shared.none_left()
+
+    def _unset_keepalive_if_required(self) -> None:
+        """Not at each request: the timer is set once, and looks at the time when it rings."""
+
+    def _await_request(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
+
+    def timeout_keep_alive_handler(self) -> None:
+        left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        last = self._last
+        if self._head_timer is not None or not (last is None or last.response_complete):
+            self._await_request(self.timeout_keep_alive)
+        elif left_s > 0:
+            # Not less than the loop's timers can tell apart.
+            self._await_request(max(left_s, 0.001))
+        else:
+            super().timeout_keep_alive_handler()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words are not ours
         self._refuse(_MALFORMED)
@@ -112,7 +216,7 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
     def _calls_run(self) -> bool:
-        cycle: RequestResponseCycle | None = self.cycle
+        cycle = self._last
         if cycle is None or cycle.response_complete:
             return False
         # A request whose body is not complete has started nothing; one in front of it may have.

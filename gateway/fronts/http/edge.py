@@ -1,9 +1,9 @@
-"""The outermost ASGI application: bounds every request, takes the hot path by itself, and lets no failure out bare."""
+"""The outermost application: bounds every request, and lets no failure out bare. Tool calls come to it past ASGI."""
 
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -13,6 +13,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
 from gateway.fronts.http.answers import Answer, Refusal, answer_of, send_answer
 from gateway.fronts.http.calls import CallEndpoint
+from gateway.fronts.http.client import Client
 from gateway.fronts.http.head import Exchange, read_head, trace_context
 from gateway.fronts.http.ports import Requests
 from gateway.stages.monitor.ports import RequestTrace
@@ -36,8 +37,8 @@ class Bounds:
 class Beside(Protocol):
     """Another protocol's endpoint at a path of this front, which answers in its own form whatever happens."""
 
-    async def answer(self, exchange: Exchange, receive: Receive, send: Send) -> None:
-        """Answer one request; no answer when the client is gone. Never raises."""
+    async def answer(self, exchange: Exchange, client: Client) -> int:
+        """Answer one request, and say with which status; 0 for no answer, the client being gone."""
         ...
 
     def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
@@ -51,7 +52,8 @@ def request_ids(prefix: str) -> Iterator[str]:
 
 
 class Edge:
-    """`router` serves every route; `calls` is its busiest one, reached without walking the others, and so is `mcp`.
+    """`router` serves every route, over ASGI; `calls` is the busiest one, which a connection reaches by `call`.
+    So is `mcp`.
 
     `template_of` names the route of a path; `requests` watches; `start` and `stop` bracket the application's life.
     """
@@ -86,40 +88,72 @@ class Edge:
         else:
             await send({"type": "websocket.close", "code": 1000})
 
+    async def call(self, tool: str | None, headers: Iterable[tuple[bytes, bytes]], client: Client) -> None:
+        """Answer one tool call; without a `tool` it is a message to `mcp`."""
+        exchange = self._exchange()
+        trace: RequestTrace | None = None
+        status = 0
+        try:
+            trace = self._begin(exchange, "POST", MCP_ROUTE if tool is None else CALLS_ROUTE, headers)
+            status = await self._called(tool, exchange, client)
+        except Exception as error:  # noqa: BLE001 - told and logged by `_failed`
+            answer = self._failed(exchange, error, beside=tool is None)
+            status = answer.status
+            await client.answer(answer)
+        finally:
+            if trace is not None:
+                trace.ended(status or _CLIENT_CLOSED)
+
+    async def _called(self, tool: str | None, exchange: Exchange, client: Client) -> int:
+        if tool is not None:
+            return await self._calls.answer(exchange, tool, client)
+        if self.mcp is None:
+            raise Refusal(ErrorCode.ROUTE_NOT_FOUND)
+        return await self.mcp.answer(exchange, client)
+
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
+        exchange = self._exchange()
         sender = _Sender(send)
         trace: RequestTrace | None = None
-        mcp = self.mcp if scope["path"] == MCP_ROUTE and scope["method"] == "POST" else None
         try:
-            exchange.head = read_head(scope["headers"], max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
-            tool = None if mcp is not None else _tool_called(scope)
-            route = CALLS_ROUTE if tool is not None else self._template_of(scope["path"])
-            parent, state = trace_context(exchange.head)
-            trace = self._requests.request_started(scope["method"], route, traceparent=parent, tracestate=state)
-            exchange.trace = trace.traceparent, trace.tracestate
-            if mcp is not None:
-                await mcp.answer(exchange, receive, sender)
-            elif tool is None:
-                scope["oncegate"] = exchange
-                await self._router(scope, receive, sender)
-            else:
-                await self._calls.answer(exchange, tool, receive, sender)
-        except Refusal as refusal:
-            if mcp is not None:
-                answer = mcp.refused(refusal, exchange)
-            else:
-                envelope = refusal.envelope(exchange.meta(asyncio.get_running_loop().time()))
-                answer = answer_of(envelope, refusal.headers)
-            await send_answer(sender, answer)
-        except Exception:
-            logger.exception("a request failed in the front", extra={"request_id": exchange.request_id})
+            _refuse_escapes(scope["raw_path"])
+            trace = self._begin(exchange, scope["method"], self._template_of(scope["path"]), scope["headers"])
+            scope["oncegate"] = exchange
+            await self._router(scope, receive, sender)
+        except Exception as error:  # noqa: BLE001 - told and logged by `_failed`
+            answer = self._failed(exchange, error, beside=scope["path"] == MCP_ROUTE and scope["method"] == "POST")
             if not sender.status:
-                meta = exchange.meta(asyncio.get_running_loop().time())
-                await send_answer(sender, answer_of(fail(ErrorCode.GATEWAY_ERROR, meta)))
+                await send_answer(sender, answer)
         finally:
             if trace is not None:
                 trace.ended(sender.status or _CLIENT_CLOSED)
+
+    def _exchange(self) -> Exchange:
+        return Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
+
+    def _begin(
+        self, exchange: Exchange, method: str, route: str | None, headers: Iterable[tuple[bytes, bytes]]
+    ) -> RequestTrace:
+        """Read the head and begin to watch.
+
+        Raises:
+            Refusal: see `read_head`.
+        """
+        exchange.head = read_head(headers, max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
+        parent, state = trace_context(exchange.head)
+        trace = self._requests.request_started(method, route, traceparent=parent, tracestate=state)
+        exchange.trace = trace.traceparent, trace.tracestate
+        return trace
+
+    def _failed(self, exchange: Exchange, error: Exception, *, beside: bool) -> Answer:
+        """What is said of a request that came to no answer of its own; `beside`: in the words of `mcp`."""
+        if beside and self.mcp is not None and isinstance(error, Refusal):
+            return self.mcp.refused(error, exchange)
+        meta = exchange.meta(asyncio.get_running_loop().time())
+        if isinstance(error, Refusal):
+            return answer_of(error.envelope(meta), error.headers)
+        logger.error("a request failed in the front", exc_info=error, extra={"request_id": exchange.request_id})
+        return answer_of(fail(ErrorCode.GATEWAY_ERROR, meta))
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -173,21 +207,11 @@ class Unwatched:
         """Nobody watched."""
 
 
-def _tool_called(scope: Scope) -> str | None:
-    """The tool of `POST /v1/tools/{tool}/calls`; None for every other route.
+def _refuse_escapes(path: bytes) -> None:
+    """No path of ours needs an escape, so each route has one spelling and no other way in.
 
     Raises:
-        Refusal: `route_not_found`. No path of ours needs an escape, so each route has one spelling and no other way in.
+        Refusal: `route_not_found`.
     """
-    if b"%" in scope["raw_path"]:
+    if b"%" in path:
         raise Refusal(ErrorCode.ROUTE_NOT_FOUND)
-    parts = scope["path"].split("/")
-    if (
-        len(parts) == 5
-        and parts[1] == "v1"
-        and parts[2] == "tools"
-        and parts[4] == "calls"
-        and scope["method"] == "POST"
-    ):
-        return str(parts[3])
-    return None

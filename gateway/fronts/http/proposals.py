@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final
 
 from gateway.contract.call import Expect, ToolCall
@@ -18,6 +19,7 @@ _RUN_FIELDS: Final = ("id", "step", "tokens")
 _EXPECT_FIELDS: Final = ("operation_key", "action_hash")
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _MAX_DIGITS: Final = 9
+_RUN_HEADER: Final = b"oncegate-run-id"
 
 
 def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> ToolCall:
@@ -34,22 +36,19 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> To
         raise _misshapen("arguments must be an object")
     head = exchange.head
     run = _section(document, "run", _RUN_FIELDS)
+    # Most calls bring none of these.
+    given = {field: read(name, head[name]) for name, (field, read) in _FROM_HEAD.items() if name in head}
+    given |= {name: read(name, document[name]) for name, read in _FROM_BODY.items() if name in document}
     return ToolCall(
         tool=tool,
         arguments=arguments or {},
         request_id=exchange.request_id,
         run_id=_run_id(run, head),
-        step=_count(run, "step"),
-        tokens=_count(run, "tokens"),
-        idempotency_key=_idempotency_key(head),
-        attempt=_whole_number(head, b"idempotency-attempt") or 1,
-        store_epoch=_visible(head, b"oncegate-store-epoch"),
-        deadline_ms=_whole_number(head, b"x-request-timeout-ms"),
+        step=_count(run, "step") if "step" in run else None,
+        tokens=_count(run, "tokens") if "tokens" in run else None,
         traceparent=exchange.trace[0],
         tracestate=exchange.trace[1],
-        expect=_expect(document),
-        repeat_of=text(document, "repeat_of", "repeat_of"),
-        approval_id=text(document, "approval_id", "approval_id"),
+        **given,
     )
 
 
@@ -59,7 +58,7 @@ def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> Non
     Raises:
         Refusal: `invalid_request`.
     """
-    if document.keys() <= set(known):
+    if document.keys() <= _names(known):
         return
     unknown = sorted(document.keys() - set(known))
     near = difflib.get_close_matches(unknown[0], known, n=1)
@@ -71,13 +70,21 @@ def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> Non
     )
 
 
+@cache
+def _names(known: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(known)
+
+
 def text(document: Mapping[str, Any], name: str, where: str) -> str | None:
     """A short string of visible ASCII, or nothing.
 
     Raises:
         Refusal: `invalid_request`.
     """
-    value = document.get(name)
+    return _text(where, document[name]) if name in document else None
+
+
+def _text(where: str, value: Any) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not _VISIBLE.fullmatch(value):
@@ -95,8 +102,8 @@ def _section(document: Mapping[str, Any], name: str, known: tuple[str, ...]) -> 
     return section
 
 
-def _expect(document: Mapping[str, Any]) -> Expect | None:
-    section = _section(document, "expect", _EXPECT_FIELDS)
+def _expect(name: str, section: Any) -> Expect | None:
+    section = _section({name: section}, name, _EXPECT_FIELDS)
     if not section:
         return None
     return Expect(
@@ -116,36 +123,29 @@ def _count(section: Mapping[str, Any], name: str) -> int | None:
 
 def _run_id(run: Mapping[str, Any], head: Mapping[bytes, bytes]) -> str | None:
     in_body = text(run, "id", "run.id")
-    in_head = _visible(head, b"oncegate-run-id")
-    if in_body is not None and in_head is not None and in_body != in_head:
+    if _RUN_HEADER not in head:
+        return in_body
+    in_head = _visible(_RUN_HEADER, head[_RUN_HEADER])
+    if in_body is not None and in_body != in_head:
         raise _misshapen("run.id and the header Oncegate-Run-Id name different runs")
-    return in_body or in_head
+    return in_head
 
 
-def _idempotency_key(head: Mapping[bytes, bytes]) -> str | None:
-    raw = head.get(b"idempotency-key")
-    if raw is None:
-        return None
+def _idempotency_key(_: bytes, raw: bytes) -> str:
     try:
         return parse_idempotency_key(raw.decode("latin-1").strip())
     except InvalidIdempotencyKey:
         raise Refusal(ErrorCode.INVALID_IDEMPOTENCY_KEY) from None
 
 
-def _whole_number(head: Mapping[bytes, bytes], name: bytes) -> int | None:
-    raw = head.get(name)
-    if raw is None:
-        return None
+def _whole_number(name: bytes, raw: bytes) -> int:
     raw = raw.strip()
     if not raw.isdigit() or len(raw) > _MAX_DIGITS or int(raw) == 0:
         raise unusable(name, "it must be a whole number, 1 or more")
     return int(raw)
 
 
-def _visible(head: Mapping[bytes, bytes], name: bytes) -> str | None:
-    raw = head.get(name)
-    if raw is None:
-        return None
+def _visible(name: bytes, raw: bytes) -> str:
     value = raw.decode("latin-1").strip()
     if not _VISIBLE.fullmatch(value):
         raise unusable(name, "it must be 1 to 255 visible ASCII characters")
@@ -154,3 +154,17 @@ def _visible(head: Mapping[bytes, bytes], name: bytes) -> str | None:
 
 def _misshapen(what: str) -> Refusal:
     return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=what))
+
+
+_FROM_HEAD: Final[Mapping[bytes, tuple[str, Callable[[bytes, bytes], Any]]]] = {
+    b"idempotency-key": ("idempotency_key", _idempotency_key),
+    b"idempotency-attempt": ("attempt", _whole_number),
+    b"oncegate-store-epoch": ("store_epoch", _visible),
+    b"x-request-timeout-ms": ("deadline_ms", _whole_number),
+}
+"""Headers of the contract, as fields of a ToolCall."""
+_FROM_BODY: Final[Mapping[str, Callable[[str, Any], Any]]] = {
+    "expect": _expect,
+    "repeat_of": _text,
+    "approval_id": _text,
+}

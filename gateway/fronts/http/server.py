@@ -7,12 +7,13 @@ import logging
 import math
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Protocol
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import Receive, Scope, Send
 
+from gateway.fronts.http.client import Client
 from gateway.fronts.http.connection import Connection, Connections
 from gateway.fronts.http.ports import Core
 from gateway.settings import Settings
@@ -21,8 +22,23 @@ logger = logging.getLogger("oncegate.server")
 
 # Longer than the idle time of clients and load balancers, so that it is they who close an idle connection.
 _KEEP_ALIVE_S: Final = 75
+# Nearly everything that a call makes goes with its last reference. What is left to find are rings of objects, and the
+# default of 700 looks for them, in vain, some hundred times a second.
+_GARBAGE_THRESHOLD: Final = 20_000
 # The request line comes on top of the headers.
 _REQUEST_LINE_BYTES: Final = 8192
+
+
+class Application(Protocol):
+    """What a server serves: `Edge`, or something around it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer over ASGI."""
+        ...
+
+    async def call(self, tool: str | None, headers: Iterable[tuple[bytes, bytes]], client: Client) -> None:
+        """Answer one tool call; without a `tool` it is a message to `/mcp`."""
+        ...
 
 
 class Server(uvicorn.Server):
@@ -35,7 +51,7 @@ class Server(uvicorn.Server):
 
     def __init__(
         self,
-        app: ASGIApp,
+        app: Application,
         core: Core,
         settings: Settings,
         *,
@@ -61,7 +77,10 @@ class Server(uvicorn.Server):
         )
         self._changed = asyncio.Event()
         self._connections = Connections(
-            settings.header_bytes + _REQUEST_LINE_BYTES, settings.body_timeout_s, none_left=self._changed.set
+            settings.header_bytes + _REQUEST_LINE_BYTES,
+            settings.body_timeout_s,
+            none_left=self._changed.set,
+            calls=lambda turn: app.call(turn.tool, turn.headers, turn),
         )
         self.server_state = self._connections
         self._core = core
@@ -80,6 +99,7 @@ class Server(uvicorn.Server):
         # What start-up made lives as long as the process: looking through it again would only stop calls.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(_GARBAGE_THRESHOLD)
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         self._announce(host, port)
         self._look_later()

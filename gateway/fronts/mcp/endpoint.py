@@ -5,14 +5,13 @@ import logging
 from dataclasses import dataclass
 from typing import Any, Final
 
-from starlette.types import Receive, Send
-
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, fail
-from gateway.fronts.http.answers import JSON_TYPE, Answer, Extra, Refusal, encode, send_answer
-from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_document, read_body
+from gateway.fronts.http.answers import Answer, Extra, Refusal, encode
+from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_document
 from gateway.fronts.http.calls import CallEndpoint
+from gateway.fronts.http.client import Client
 from gateway.fronts.http.gate import authenticate
 from gateway.fronts.http.head import Exchange, require_json
 from gateway.fronts.http.ports import Authenticator, Core
@@ -38,11 +37,6 @@ from gateway.fronts.mcp.versions import WITHOUT_HEADER, Version
 
 logger = logging.getLogger("oncegate.mcp")
 
-_HEADERS: Final = (
-    (b"content-type", JSON_TYPE),
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-)
 _RPC_CODES: Final = {ErrorCode.INVALID_JSON: RpcCode.PARSE_ERROR, ErrorCode.UNKNOWN_TOOL: RpcCode.INVALID_PARAMS}
 _ACCEPTED: Final = 202
 
@@ -61,7 +55,7 @@ class _Visit:
 
     exchange: Exchange
     caller: Caller
-    receive: Receive
+    client: Client
 
 
 class McpEndpoint:
@@ -89,21 +83,20 @@ class McpEndpoint:
             core.call, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME
         )
 
-    async def answer(self, exchange: Exchange, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request; no answer when the client is gone."""
+    async def answer(self, exchange: Exchange, client: Client) -> int:
+        """Answer one HTTP request, and say with which status; 0 for no answer, the client being gone."""
         try:
             self._origins.check(exchange.head)
             caller = await authenticate(exchange.head, self._authenticator)
-            visit = _Visit(exchange, caller, receive)
-            said = await self._read(visit)
+            answer = _answer(await self._read(_Visit(exchange, caller, client)))
         except ClientGoneError:
-            return
+            return 0
         except ProtocolError as error:
-            said = _Said(error.status, error_bytes(None, error))
+            answer = _answer(_Said(error.status, error_bytes(None, error)))
         except Refusal as refusal:
-            await send_answer(send, self.refused(refusal, exchange))
-            return
-        await send_answer(send, _answer(said))
+            answer = self.refused(refusal, exchange)
+        await client.answer(answer)
+        return answer.status
 
     def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
         """The answer to a request that is not even a message."""
@@ -115,7 +108,7 @@ class McpEndpoint:
     async def _read(self, visit: _Visit) -> _Said:
         try:
             require_json(visit.exchange.head)
-            document = parse_document(await read_body(visit.exchange.head, visit.receive, self._limits), self._limits)
+            document = parse_document(await visit.client.read(visit.exchange.head, self._limits), self._limits)
         except Refusal as refusal:
             await self._row(refusal.envelope(visit.exchange.meta(_now())), visit)
             raise
@@ -194,7 +187,7 @@ class McpEndpoint:
     async def _call(self, request: Request, version: Version, visit: _Visit) -> bytes:
         call = parse_tool_call(request.params, request.meta, visit.exchange)
         try:
-            envelope = await self._calls.ask(call, visit.caller, visit.receive)
+            envelope = await self._calls.ask(call, visit.caller, visit.client)
             if envelope.error is None or envelope.error.code is not ErrorCode.UNKNOWN_TOOL:
                 return called(envelope, version)
         except ClientGoneError:
@@ -225,8 +218,7 @@ def _error(code: ErrorCode, envelope: Envelope, *, status: int = 200, known: boo
 
 
 def _answer(said: _Said, extra: Extra = ()) -> Answer:
-    headers = [(b"content-length", b"%d" % len(said.body)), *extra]
-    return Answer(said.status, [*_HEADERS, *headers] if said.body else headers, said.body)
+    return Answer(said.status, [*extra], said.body)
 
 
 def _tool_named(document: Any) -> str | None:

@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.fronts.http.answers import Extra
 from gateway.fronts.http.bodies import BodyLimits
+from gateway.fronts.http.client import AsgiClient
 from gateway.fronts.http.edge import MCP_ROUTE
 from gateway.fronts.http.ports import Authenticator, Core
 from gateway.fronts.mcp.endpoint import McpEndpoint
@@ -53,7 +54,7 @@ class _Mounted:
         self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._endpoint.answer(scope["oncegate"], receive, send)
+        await self._endpoint.answer(scope["oncegate"], AsgiClient(receive, send))
 
 
 def _challenge(value: bytes) -> Extra:

@@ -55,7 +55,8 @@ def _has_unseen(data: Any) -> bool:
         whole = "".join(texts)
         if not (whole.isascii() and whole.isprintable()) and any(map(_UNSEEN.search, texts)):
             return True
-        pending.extend([member for member in members if type(member) in _CONTAINERS])
+        if not _CONTAINERS.isdisjoint(map(type, members)):
+            pending.extend([member for member in members if type(member) in _CONTAINERS])
     return False
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gateway.contract.quick import quick
@@ -43,10 +44,14 @@ def _select(data: Any, select: tuple[str, ...] | None, words: list[str]) -> Any:
     else:
         return data
     if left_out:
-        words.append(
-            f"Only {_listed(select)} {'is' if len(select) == 1 else 'are'} shown; other members were left out."
-        )
+        words.append(_only_shown(select))
     return selected
+
+
+@lru_cache(maxsize=4096)
+def _only_shown(select: tuple[str, ...]) -> str:
+    """A sentence that depends on the manifest alone."""
+    return f"Only {_listed(select)} {'is' if len(select) == 1 else 'are'} shown; other members were left out."
 
 
 def _members(item: Mapping[str, Any], select: tuple[str, ...]) -> dict[str, Any]:

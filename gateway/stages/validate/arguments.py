@@ -19,8 +19,7 @@ CODES: Final[Mapping[FaultKind, ErrorCode]] = {
 def accept(tool: Tool, arguments: Mapping[str, Any]) -> Accepted | Rejected:
     """Normalise, fill in defaults, validate."""
     prepared = tool.arguments.prepare(arguments)
-    faults = tool.arguments.faults(prepared, given=arguments)
+    faults = tool.arguments.first_faults(prepared, given=arguments)
     if not faults:
         return Accepted(tool=tool, args=prepared)
-    first = faults[0].kind
-    return Rejected(tool=tool, code=CODES[first], faults=tuple(fault for fault in faults if fault.kind is first))
+    return Rejected(tool=tool, code=CODES[faults[0].kind], faults=faults)

@@ -24,6 +24,12 @@ async def test_a_child_that_dies_says_why(tmp_path: Path) -> None:
         await Child.start([sys.executable, "-c", "raise SystemExit('no such ledger')"], log=tmp_path / "log")
 
 
+async def test_a_child_that_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
+    """The time for starting ends in the same error, and ends the process."""
+    with pytest.raises(NotStartedError, match=r"said nothing for 0\.05 s"):
+        await Child.start([sys.executable, "-c", "input()"], log=tmp_path / "log", within_s=0.05)
+
+
 async def test_a_child_gets_the_environment_it_is_given(tmp_path: Path) -> None:
     """A child sees what it is given, and nothing else."""
     code = "import os; print('http://127.0.0.1:' + os.environ['GIVEN'] + str(len(os.environ)), flush=True); input()"

@@ -124,3 +124,42 @@ def test_preparing_twice_changes_nothing(arguments: dict[str, Any]) -> None:
     once = ARGUMENTS.prepare(arguments)
 
     assert ARGUMENTS.prepare(once) == once
+
+
+PLAIN = ArgumentsSchema(
+    {
+        "type": "object",
+        "required": ["b", "a"],
+        "properties": {
+            "a": {"type": "string", "maxLength": 3, "x-normalise": ["trim"]},
+            "b": {"type": "integer", "minimum": 1},
+            "c": {"enum": ["x", "y"], "default": "x"},
+        },
+    }
+)
+NESTED = ArgumentsSchema(
+    {
+        "type": "object",
+        "required": ["a"],
+        "properties": {"a": {"type": "object", "required": ["d"], "properties": {"d": {"type": "integer"}}}},
+    }
+)
+OPEN = ArgumentsSchema(
+    {"type": "object", "required": ["a"], "additionalProperties": {"type": "integer"}, "properties": {"a": {}}}
+)
+
+
+@settings(max_examples=300)
+@given(
+    schema=st.sampled_from((PLAIN, NESTED, OPEN)),
+    arguments=st.dictionaries(
+        st.sampled_from("abcdz"), st.sampled_from(("x", " y ", "long text", 0, 1, 1.5, None, True, {"d": 1}, {"e": 1}))
+    ),
+)
+def test_what_is_told_is_what_the_validator_finds(schema: ArgumentsSchema, arguments: dict[str, Any]) -> None:
+    """The short way to missing and unknown members of a plain object tells exactly what the long one would."""
+    prepared = schema.prepare(arguments)
+    every = schema.faults(prepared, given=arguments)
+
+    assert schema.first_faults(prepared, given=arguments) == tuple(it for it in every if it.kind is every[0].kind)
+    assert schema.first_faults(prepared) == tuple(it for it in schema.faults(prepared) if it.kind is every[0].kind)

@@ -66,10 +66,10 @@ def classify(
         # What came is the error of a second delete, not the result of the first.
         return Done(status=answer.status, answer=replace(answer, body=b""), replayed=replayed)
     row = _reading(exchange, answer, terms, replayed=replayed)
+    if row.meaning is StatusMeaning.DONE:
+        return _done(answer, faults.result_code(exchange.fault, row.code), replayed=replayed)
     retry_after_s = parse_retry_after(header(answer, "retry-after"), wall=wall)
     match row.meaning:
-        case StatusMeaning.DONE:
-            return _done(answer, faults.result_code(exchange.fault, row.code), replayed=replayed)
         case StatusMeaning.UNKNOWN:
             code = row.if_read if terms.effect is Effect.READ else row.code or ErrorCode.OUTCOME_UNKNOWN
             return Unknown(code=code, status=answer.status, retry_after_s=retry_after_s)

@@ -89,8 +89,9 @@ def result_code(fault: Fault | None, code: str | None) -> str | None:
 
 def body_is_whole(done: Done) -> bool:
     """Whether the answer's body may be read as the result."""
-    return done.code not in {*RESULT_FAULTS.values(), _C.DONE_RESULT_LOST}
+    return done.code not in _NOT_WHOLE
 
 
+_NOT_WHOLE: Final = frozenset({*RESULT_FAULTS.values(), _C.DONE_RESULT_LOST})
 _OUR_MISTAKE: Final = _not_sent(_C.GATEWAY_ERROR, retryable=False)
 _NOTHING_PROVED: Final = Unknown(code=_C.OUTCOME_UNKNOWN)

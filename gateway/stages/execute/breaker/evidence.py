@@ -23,6 +23,7 @@ class Evidence:
 
 IGNORED: Final = Evidence(count=BreakerCount.IGNORED)
 """Of an attempt that says nothing: cancelled, refused by ourselves, or never made."""
+SUCCEEDED: Final = Evidence(count=BreakerCount.SUCCESS)
 
 
 def weigh(outcome: Outcome, fact: BreakerCount, *, cut_short: bool = False) -> Evidence:
@@ -34,7 +35,7 @@ def weigh(outcome: Outcome, fact: BreakerCount, *, cut_short: bool = False) -> E
     """
     if isinstance(outcome, Done):
         # Whatever became of the result, the dependency did its work.
-        return Evidence(count=BreakerCount.SUCCESS, code=outcome.code)
+        return SUCCEEDED if outcome.code is None else Evidence(count=BreakerCount.SUCCESS, code=outcome.code)
     if cut_short:
         return IGNORED
     asked = None if isinstance(outcome, NotSent) or outcome.status not in THROTTLE_STATUSES else outcome.retry_after_s

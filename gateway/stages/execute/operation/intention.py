@@ -73,7 +73,7 @@ def intend(
             tool=tool.name,
             tool_version=tool.version,
             manifest_digest=tool.digest,
-            effect=tool.effect.value,
+            effect=str(tool.effect),
             keyed=tool.downstream_key is not None,
             revision=tool.identity.revision,
             run_id=call.run_id,
@@ -113,9 +113,14 @@ def differing(
 ) -> tuple[str, ...]:
     """Names of the arguments in which a call differs from the stored one: the material ones, or only the others."""
     names = sorted(set(stored) | set(arguments))
-    return tuple(
-        name for name in names if (name in tool.material) is material and _text(stored, name) != _text(arguments, name)
-    )
+    return tuple(name for name in names if (name in tool.material) is material and _differs(stored, arguments, name))
+
+
+def _differs(stored: Mapping[str, object], arguments: Mapping[str, Any], name: str) -> bool:
+    one, other = stored.get(name), arguments.get(name)
+    if type(one) is str and type(other) is str:
+        return one != other
+    return _text(stored, name) != _text(arguments, name)
 
 
 def _text(arguments: Mapping[str, Any], name: str) -> bytes | None:

@@ -57,6 +57,13 @@ def test_only_its_owner_may_read_the_file(file: OpenFile) -> None:
     assert modes == {"operations.db": 0o600, "operations.db-wal": 0o600, "operations.db-shm": 0o600}
 
 
+def test_a_statement_is_parsed_once(file: OpenFile) -> None:
+    """Neither connection plans a statement by the values bound to it, and so anew for each of them."""
+    planned = [it.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) for it in (file.writing, file.reading)]
+
+    assert planned == [1, 1]
+
+
 def test_a_commit_is_forced_to_the_disk(file: OpenFile) -> None:
     """WAL, synchronous=FULL, and no waiting inside SQLite on either connection."""
     for connection in (file.writing, file.reading):

@@ -16,8 +16,7 @@ OPEN = frozenset({State.UNKNOWN, State.FROZEN})
 READS: dict[str, Callable[[apsw.Connection, Sealer], object]] = {
     "by key": lambda c, s: queries.record_by_key(c, "k", s),
     "by id": lambda c, s: queries.record_by_operation_id(c, "o", s),
-    "occurrences": lambda c, s: queries.occurrences(c, "t", ("a", "b"), s),
-    "holders": lambda c, s: queries.holders(c, (Hold("t", "n", "v"),), b"secret", s),
+    "met": lambda c, s: queries.met(c, "t", ("a", "b"), (Hold("t", "n", "v"),), b"secret", s),
     "settled": lambda c, s: queries.settled(c, "t", "tool", 1.0, 10, s),
     "unknown": lambda c, _: queries.unknown(c, 1.0),
     "open of all": lambda c, s: queries.operations(c, OperationFilter(tenant=None, states=OPEN), s),

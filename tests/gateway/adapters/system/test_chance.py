@@ -29,6 +29,17 @@ async def test_identifiers_sort_by_the_time_of_their_making() -> None:
     assert all(re.fullmatch("[0-7][0-9A-HJKMNP-TV-Z]{25}", one) for one in made)
 
 
+def test_identifiers_are_drawn_anew() -> None:
+    """Over many milliseconds each of the 16 random digits takes each of its 32 values."""
+    clock = ManualClock()
+    chance, made = SystemChance(clock), []
+    for _ in range(2_000):
+        clock.step_wall(0.001)
+        made.append(chance.ulid())
+
+    assert [len({one[place] for one in made}) for place in range(10, 26)] == [32] * 16
+
+
 def test_an_identifier_tells_its_time() -> None:
     """The first ten characters are milliseconds since 1970, in Crockford's base 32."""
     chance = SystemChance(ManualClock(wall=1_469_918_176.385))

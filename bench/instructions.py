@@ -1,0 +1,102 @@
+"""`python -m bench.instructions [CASE,…]`: instructions a call of a whole server process, which no other load on the machine bends.
+
+Counts user space only, under valgrind's callgrind; connections stay open, and the first calls are not counted.
+"""
+
+import argparse
+import asyncio
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from bench.cases import CASES, FIRST_NEW, PROXY, STORED, WRITE, Case
+from bench.servers import Servers, fill, servers
+
+_CONNECTIONS: Final = 8
+_WARM_UP: Final = 10
+_COUNTED: Final = 25
+"""Calls of each connection."""
+_TOTALS: Final = re.compile(r"^totals:\s*(\d+)", re.MULTILINE)
+_LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:])}
+
+
+def counted(folder: Path) -> int:
+    """The instructions in the one dump that has any."""
+    dumps = (file.read_text(encoding="utf-8") for file in folder.glob("callgrind.*"))
+    return max(int(found[1]) for dump in dumps for found in _TOTALS.finditer(dump))
+
+
+async def measure(case: Case) -> float:
+    """Instructions a call of one case."""
+    with tempfile.TemporaryDirectory(prefix="oncegate-instructions-") as made:
+        folder = Path(made)
+        under = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/callgrind")
+        async with servers({case.place}, under=under) as up:
+            if case.many:
+                await fill(up, WRITE)
+            pid, numbers = up.pid(case.place), count(FIRST_NEW)
+            lines = [await _connect(up, case) for _ in range(_CONNECTIONS)]
+            await asyncio.gather(*(_calls(line, up, case, numbers, _WARM_UP) for line in lines))
+            await _control(pid, "--zero")
+            await _control(pid, "--instr=on")
+            await asyncio.gather(*(_calls(line, up, case, numbers, _COUNTED) for line in lines))
+            await _control(pid, "--instr=off")
+            await _control(pid, "--dump=calls")
+            for _, writer in lines:
+                writer.close()
+        return counted(folder) / (_CONNECTIONS * _COUNTED)
+
+
+async def _connect(up: Servers, case: Case) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    there = urlsplit(up.url(case.place))
+    return await asyncio.open_connection(there.hostname, there.port)
+
+
+async def _calls(
+    line: tuple[asyncio.StreamReader, asyncio.StreamWriter], up: Servers, case: Case, numbers: Iterator[int], calls: int
+) -> None:
+    reader, writer = line
+    for _ in range(calls):
+        number = next(numbers)
+        body = case.body % (FIRST_NEW + number % STORED if case.many else number) if "%d" in case.body else case.body
+        head = (
+            f"POST /v1/tools/{case.tool}/calls HTTP/1.1\r\nHost: {urlsplit(up.url(case.place)).netloc}\r\n"
+            f"Content-Type: application/json\r\nAuthorization: Bearer {up.key}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        writer.write(f"{head}{body}".encode())
+        answer = await reader.readuntil(b"\r\n\r\n")
+        length = _LENGTH.search(answer)
+        await reader.readexactly(int(length[1]) if length else 0)
+        if answer.startswith(b"HTTP/1.1 200 ") is not case.ok:
+            raise SystemExit(f"{case.id}: answered {answer.splitlines()[0].decode()}")
+
+
+async def _control(pid: int, what: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        "callgrind_control", what, str(pid), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
+    )
+    await process.wait()
+
+
+async def main(ids: list[str]) -> None:
+    """Measure and print."""
+    for each in ids:
+        print(f"{_KNOWN[each].title:42}{await measure(_KNOWN[each]) / 1000:>8,.0f}k instructions a call", flush=True)
+
+
+if __name__ == "__main__":
+    if shutil.which("callgrind_control") is None:
+        sys.exit("valgrind is not installed; on Debian: apt-get install valgrind")
+    parser = argparse.ArgumentParser(prog="python -m bench.instructions", description=__doc__)
+    parser.add_argument("cases", nargs="?", default=",".join(_KNOWN), help=f"of {','.join(_KNOWN)}")
+    chosen = parser.parse_args().cases.split(",")
+    if unknown := [each for each in chosen if each not in _KNOWN]:
+        parser.error(f"there is no case {unknown[0]}; there are {', '.join(_KNOWN)}")
+    asyncio.run(main(chosen))
