@@ -103,14 +103,22 @@ class McpEndpoint:
         except Refusal as refusal:
             await send_answer(send, self.refused(refusal, exchange))
             return
-        await send_answer(send, _answer(said))
+        await send_answer(send, _answer(said, self._origins.shared_with(exchange.head)))
 
     def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
         """The answer to a request that is not even a message."""
         envelope = refusal.envelope(exchange.meta(_now()))
         error = _error(refusal.code, envelope, status=envelope.status)
         challenge = self._challenge if refusal.code is ErrorCode.UNAUTHENTICATED else ()
-        return _answer(_Said(error.status, error_bytes(None, error)), (*challenge, *refusal.headers))
+        extra = (*challenge, *refusal.headers, *self._origins.shared_with(exchange.head))
+        return _answer(_Said(error.status, error_bytes(None, error)), extra)
+
+    def preflight(self, exchange: Exchange) -> Answer:
+        """The answer to a browser that asks whether a page may send."""
+        try:
+            return Answer(204, list(self._origins.preflight(exchange.head)), b"")
+        except ProtocolError as error:
+            return _answer(_Said(error.status, error_bytes(None, error)))
 
     async def _read(self, visit: _Visit) -> _Said:
         try:
