@@ -25,7 +25,7 @@ from gateway.demo.provider_process import ProviderProcess
 HOME: Final = Path("build/clients")
 _ROOT: Final = Path(__file__).parents[2]
 _TRIES: Final = 4
-_CLIENT_S: Final = 60.0
+_CLIENT_S: Final = 120.0
 _SLOW: Final[Sequence[object]] = ({"before_s": 0.9}, {"before_s": 0.9}, {"before_s": 0.1})
 _PLAIN_TOOL: Final = "issue_refund"
 _TOOL: Final = "issue_refund_lookup"

@@ -24,6 +24,7 @@ ENVIRONMENTS: Final = {
     "mcp-1": "mcp==1.30.0",
     "openai-agents": "openai-agents==0.24.0",
     "langchain": "langchain-mcp-adapters==0.3.2",
+    "crewai": "crewai==1.15.30",
 }
 STACKS: Final = (
     Stack(title="mcp 2.3.0", script="mcp_2", environment=MCP_2),
@@ -32,4 +33,5 @@ STACKS: Final = (
     Stack(title="mcp 1.30.0, stdio through oncegate mcp", script="stdio_1", environment="mcp-1", bridged=True),
     Stack(title="openai-agents 0.24.0, 2 retries", script="openai_agents", environment="openai-agents"),
     Stack(title="langchain-mcp-adapters 0.3.2", script="langchain", environment="langchain"),
+    Stack(title="crewai 1.15.30", script="crew", environment="crewai"),
 )

@@ -24,6 +24,8 @@ _COMMON_HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
 )
 _COMMON_LINES: Final = b"".join(b"%b: %b\r\n" % header for header in _COMMON_HEADERS)
+# Of which RFC 9110 (8.6) wants no length.
+_NO_CONTENT: Final = 204
 _CHALLENGE: Final = (b"www-authenticate", b'Bearer realm="oncegate"')
 
 Headers = list[tuple[bytes, bytes]]
@@ -84,12 +86,15 @@ class Answer:
     @property
     def headers(self) -> Headers:
         """All of them, as ASGI wants them."""
-        return [*(_COMMON_HEADERS if self.body else ()), (b"content-length", b"%d" % len(self.body)), *self.extra]
+        length = () if self.status == _NO_CONTENT else ((b"content-length", b"%d" % len(self.body)),)
+        return [*(_COMMON_HEADERS if self.body else ()), *length, *self.extra]
 
     @property
     def lines(self) -> bytes:
         """The same as they stand in a message."""
-        lines = b"%bcontent-length: %d\r\n" % (_COMMON_LINES if self.body else b"", len(self.body))
+        if not self.body:
+            return b"".join([b"%b: %b\r\n" % header for header in self.headers])
+        lines = b"%bcontent-length: %d\r\n" % (_COMMON_LINES, len(self.body))
         return lines + b"".join([b"%b: %b\r\n" % header for header in self.extra]) if self.extra else lines
 
 

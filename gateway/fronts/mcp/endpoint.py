@@ -88,13 +88,16 @@ class McpEndpoint:
         try:
             self._origins.check(exchange.head)
             caller = await authenticate(exchange.head, self._authenticator)
-            answer = _answer(await self._read(_Visit(exchange, caller, client)))
+            said = await self._read(_Visit(exchange, caller, client))
         except ClientGoneError:
             return 0
         except ProtocolError as error:
-            answer = _answer(_Said(error.status, error_bytes(None, error)))
+            said = _Said(error.status, error_bytes(None, error))
         except Refusal as refusal:
             answer = self.refused(refusal, exchange)
+            await client.answer(answer)
+            return answer.status
+        answer = _answer(said, self._origins.shared_with(exchange.head))
         await client.answer(answer)
         return answer.status
 
@@ -103,7 +106,15 @@ class McpEndpoint:
         envelope = refusal.envelope(exchange.meta(_now()))
         error = _error(refusal.code, envelope, status=envelope.status)
         challenge = self._challenge if refusal.code is ErrorCode.UNAUTHENTICATED else ()
-        return _answer(_Said(error.status, error_bytes(None, error)), (*challenge, *refusal.headers))
+        extra = (*challenge, *refusal.headers, *self._origins.shared_with(exchange.head))
+        return _answer(_Said(error.status, error_bytes(None, error)), extra)
+
+    def preflight(self, exchange: Exchange) -> Answer:
+        """The answer to a browser that asks whether a page may send."""
+        try:
+            return Answer(204, list(self._origins.preflight(exchange.head)), b"")
+        except ProtocolError as error:
+            return _answer(_Said(error.status, error_bytes(None, error)))
 
     async def _read(self, visit: _Visit) -> _Said:
         try:

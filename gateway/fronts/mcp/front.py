@@ -7,10 +7,12 @@ from typing import Final
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from gateway.fronts.http.answers import Extra
+from gateway.contract.codes import ErrorCode
+from gateway.fronts.http.answers import Extra, Refusal, send_answer
 from gateway.fronts.http.bodies import BodyLimits
 from gateway.fronts.http.client import AsgiClient
 from gateway.fronts.http.edge import MCP_ROUTE
+from gateway.fronts.http.head import Exchange
 from gateway.fronts.http.ports import Authenticator, Core
 from gateway.fronts.mcp.endpoint import McpEndpoint
 from gateway.fronts.mcp.origins import Origins, is_loopback
@@ -43,7 +45,10 @@ def mcp_front(core: Core, authenticator: Authenticator, settings: Settings) -> M
         ),
         challenge=_challenge(challenge),
     )
-    routes = [Route(MCP_ROUTE, _Mounted(endpoint), methods=["POST"])]
+    routes = [
+        Route(MCP_ROUTE, _Mounted(endpoint), methods=["POST"]),
+        Route(MCP_ROUTE, _Preflight(endpoint), methods=["OPTIONS"]),
+    ]
     return McpFront(endpoint=endpoint, routes=routes if metadata is None else [*routes, *metadata.routes()])
 
 
@@ -55,6 +60,19 @@ class _Mounted:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._endpoint.answer(scope["oncegate"], AsgiClient(receive, send))
+
+
+class _Preflight:
+    """For pages of other origins, whose browsers ask before they send."""
+
+    def __init__(self, endpoint: McpEndpoint) -> None:
+        self._endpoint = endpoint
+
+    async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
+        exchange: Exchange = scope["oncegate"]
+        if b"origin" not in exchange.head:
+            raise Refusal(ErrorCode.METHOD_NOT_ALLOWED, details={"allow": ["POST"]}, headers=((b"allow", b"POST"),))
+        await send_answer(send, self._endpoint.preflight(exchange))
 
 
 def _challenge(value: bytes) -> Extra:

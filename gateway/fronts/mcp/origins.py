@@ -7,8 +7,20 @@ lets point there. Origin tells the page, Host the name; both are looked at befor
 import re
 from typing import Final
 
+from gateway.fronts.http.answers import Extra
 from gateway.fronts.mcp.messages import ProtocolError, RpcCode
 
+_PREFLIGHT: Final = (
+    (b"access-control-allow-methods", b"POST"),
+    (
+        b"access-control-allow-headers",
+        (
+            b"authorization, content-type, mcp-protocol-version, mcp-method, mcp-name, oncegate-run-id, "
+            b"x-request-timeout-ms, traceparent, tracestate"
+        ),
+    ),
+    (b"access-control-max-age", b"600"),
+)
 _LOOPBACK: Final = re.compile(rb"(localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?")
 _PORT: Final = re.compile(rb":[0-9]{1,5}\Z")
 
@@ -43,6 +55,26 @@ class Origins:
             "Nothing was executed: pages of this Origin may not send here. List the origin in allowed_origins.",
             status=403,
         )
+
+    def shared_with(self, head: dict[bytes, bytes]) -> Extra:
+        """What lets a browser show an answer to the listed page that asked; nothing for anybody else."""
+        origin = head.get(b"origin")
+        if origin is None or origin.lower() not in self._origins:
+            return ()
+        return (
+            (b"access-control-allow-origin", origin),
+            (b"access-control-expose-headers", b"www-authenticate"),
+            (b"vary", b"origin"),
+        )
+
+    def preflight(self, head: dict[bytes, bytes]) -> Extra:
+        """What a browser wants to know before it sends for a listed page.
+
+        Raises:
+            ProtocolError: as `check`.
+        """
+        self.check(head)
+        return (*self.shared_with(head), *_PREFLIGHT)
 
     def _is_own(self, origin: bytes, host: bytes) -> bool:
         """Whether a page of this very gateway sends; under a name that anybody may have chosen, nobody knows."""

@@ -46,3 +46,33 @@ async def test_the_limits_of_the_settings_hold() -> None:
         status, _, body = await send(served, message("ping", {"x": "a" * 2000}))
 
     assert (status, body["error"]["data"]["error"]["code"]) == (413, "body_too_large")
+
+
+PAGE = "https://app.example.com"
+
+
+async def test_the_browser_of_a_listed_page_may_send_and_read() -> None:
+    """It asks first, with the headers that the protocol has; then the answer, a refusal too, may be shown to the page."""
+    async with serving(allowed_origins=[PAGE]) as served:
+        ask = {"Origin": PAGE, "Access-Control-Request-Method": "POST", "Authorization": ""}
+        asked = await served.client.options("/mcp", headers=ask)
+        answered = await send(served, message("ping"), Origin=PAGE)
+        refused = await send(served, message("ping"), Origin=PAGE, Authorization="")
+
+    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (204, PAGE)
+    assert asked.headers["access-control-allow-methods"] == "POST"
+    allowed = asked.headers["access-control-allow-headers"].split(", ")
+    assert {"authorization", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"} <= set(allowed)
+    for (_, headers, _), status in ((answered, 200), (refused, 401)):
+        assert (headers["access-control-allow-origin"], headers["vary"]) == (PAGE, "origin"), status
+
+
+async def test_no_other_page_is_let_in() -> None:
+    """Neither the question nor an answer without a page says anything of origins."""
+    async with serving(allowed_origins=[PAGE]) as served:
+        asked = await served.client.options("/mcp", headers={"Origin": "https://evil.example"})
+        _, headers, _ = await send(served, message("ping"))
+
+    assert asked.status_code == 403
+    assert "access-control-allow-origin" not in asked.headers
+    assert "access-control-allow-origin" not in headers
