@@ -7,6 +7,7 @@ Exit code 0 when every row has none and every control has some, else 1.
 import argparse
 import asyncio
 import random
+import signal
 import sys
 from collections.abc import Awaitable
 
@@ -19,6 +20,10 @@ TITLE_WIDTH = 50
 
 async def show(options: argparse.Namespace) -> bool:
     """Run and print; says whether everything is as it should be."""
+    this = asyncio.current_task()
+    assert this is not None
+    # Gateways are in sessions of their own: whoever is told to end must end them.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     wanted = options.only.split(",") if options.only else None
     faults = [each for each in FAULTS if wanted is None or each.id in wanted]
     seed = random.randrange(10**9) if options.seed is None else options.seed  # noqa: S311 - printed

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from bench.scenarios.oncegate import read_envelope
 from bench.scenarios.target import Kind, Told
 
-SILENCE_S = 30.0
+SILENCE_S = 20.0
 
 
 class Line(StrEnum):

@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.faults import client
 from bench.faults.client import Answer, Line, Refund
 from bench.faults.judge import unsettled, without_retry_after
-from bench.faults.site import Site
+from bench.faults.site import PLAIN, Site
 from bench.scenarios.oncegate import MANIFESTS
 from bench.scenarios.stage import TOOLS
 from bench.scenarios.target import Kind
@@ -53,7 +53,9 @@ class _Load:
                 self.turn += 1
                 answer = await client.call(self._next().url, self.site.key, refund)
                 self.told[refund].append(answer)
-                if answer.told.kind is Kind.DONE:
+                in_doubt = refund.tool == PLAIN and answer.told.kind is Kind.UNKNOWN
+                if answer.told.kind is Kind.DONE or in_doubt:
+                    # In doubt it stays so, until a person has looked: asking again says no more.
                     return
                 if answer.line is not Line.REFUSED:
                     await asyncio.sleep(answer.retry_after_s or 0.1)

@@ -32,9 +32,18 @@ class Result:
 
 
 async def run(
-    fault: Fault, runs: Sequence[int], seed: int, *, without: str | None = None, slack_s: float = 1.0
+    fault: Fault,
+    runs: Sequence[int],
+    seed: int,
+    *,
+    without: str | None = None,
+    slack_s: float = 1.0,
+    one_is_enough: bool = False,
 ) -> Result:
-    """Play these runs; the dice of each fall by the seed, the row and the run's number alone."""
+    """Play these runs; the dice of each fall by the seed, the row and the run's number alone.
+
+    `one_is_enough`: the first run with a violation is the last.
+    """
     violations: dict[int, list[str]] = {}
     conditions = replace(fault.conditions, command=command_without(without), slack_s=slack_s)
     number = runs[0]
@@ -46,6 +55,8 @@ async def run(
                     site.number = number
                     if wrong := await fault.play(site):
                         violations[number] = wrong
+                        if one_is_enough:
+                            break
     except Exception as problem:  # noqa: BLE001 - a run that breaks is wrong, and its site good for no other
         violations[number] = [f"did not end: {type(problem).__name__} {problem}"]
     return Result(fault=fault, runs=runs, violations=violations, without=without)

@@ -29,15 +29,6 @@ def test_the_seed_is_printed_and_a_run_can_be_chosen() -> None:
     assert "1 of 1 as they should be" in ran.stdout
 
 
-@pytest.mark.slow
-def test_a_control_that_bites_is_as_it_should_be() -> None:
-    """With a protection taken out violations are expected."""
-    ran = faults("--only", "F12", "--seed", "4", "--runs", "1", "--without", "memory-not-identified")
-
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "without: memory-not-identified" in ran.stdout
-
-
 def test_a_violation_comes_with_the_words_that_play_it_again() -> None:
     """Row, number of the run, and what is wrong."""
     [row] = [fault for fault in FAULTS if fault.id == "F17"]

@@ -31,7 +31,7 @@ CONTROLS = [
     ("F12", "memory-not-identified", (0,)),
     ("F13", "memory-not-identified", (0,)),
     ("F15", "no-drain", (0,)),
-    ("F17", "any-writer-wins", range(12)),
+    ("F17", "any-writer-wins", range(20)),
     ("F21", "half-open-for-all", (0,)),
 ]
 
@@ -47,10 +47,11 @@ async def test_nothing_is_violated(name: str) -> None:
 @pytest.mark.parametrize(("name", "protection", "runs"), CONTROLS)
 async def test_without_the_protection_something_is(name: str, protection: str, runs: Sequence[int]) -> None:
     """The same runs with one part exchanged: the test bites."""
-    result = await run(ROWS[name], runs, SEED, without=protection, slack_s=5.0)
+    result = await run(ROWS[name], runs, SEED, without=protection, slack_s=5.0, one_is_enough=True)
+    wrong = [each for run in result.violations.values() for each in run]
 
-    assert result.violations != {}
-    assert "did not end" not in text(result)
+    assert wrong != []
+    assert [each for each in wrong if each.startswith("did not end")] == []
 
 
 def test_every_row_and_every_control_is_here() -> None:
