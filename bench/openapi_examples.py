@@ -43,6 +43,9 @@ def _of_body(arguments: Mapping[str, Any], body: Any) -> dict[str, Any]:
 def _arguments(example: Any, body: Any) -> dict[str, Any]:
     if isinstance(body, str):
         return {body[len("{args.") : -1]: example}
+    if example is None:
+        # No body at all: for a call, no argument.
+        return {}
     if not isinstance(example, Mapping):
         return {"": example}
     return {body.get(name, f"{{args.{name}}}")[len("{args.") : -1]: value for name, value in example.items()}

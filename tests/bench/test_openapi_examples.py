@@ -17,6 +17,7 @@ from tests.gateway.manifest.openapi.shop import NAME, REFUND, document, library
         ({"example": {"paise": 0}}, (0, 1)),
         ({"example": {"paise": 5, "force": True}}, (0, 1)),
         ({"example": [1]}, (0, 1)),
+        ({"example": None}, (0, 1)),
         ({"examples": {"a": {"value": {"paise": 5}}, "b": {"$ref": "#/components/examples/x"}}}, (1, 2)),
     ],
 )
