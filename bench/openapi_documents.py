@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench.openapi_examples import fitting
 from gateway.adapters.cel.engine import CelEngine
 from gateway.manifest.importing import Import, Row, import_openapi
 from gateway.manifest.openapi.document import OpenApiError
@@ -111,18 +112,19 @@ def read_member(archive: Path, name: str) -> bytes:
     raise NotFetchedError(f"{archive.name} has no file {name}")
 
 
-def imported(source: Source, content: bytes) -> Import:
-    """What becomes of a document.
+def imported(source: Source, content: bytes) -> tuple[Import, tuple[int, int]]:
+    """What becomes of a document; and of its examples of bodies, how many the drafts take and how many there are.
 
     Raises:
         OpenApiError: it cannot be read at all.
     """
     name = f"openapi/{Path(source.file).name}"
     library = Library({name: content})
-    return import_openapi(library, Terms(document=name, prefix="API", owner="bench"), CelEngine())
+    result = import_openapi(library, Terms(document=name, prefix="API", owner="bench"), CelEngine())
+    return result, fitting(library, name)
 
 
-def table_row(source: Source, rows: Sequence[Row]) -> str:
+def table_row(source: Source, rows: Sequence[Row], examples: tuple[int, int]) -> str:
     """One line of the table."""
     ready = sum(row.tool is not None and not row.decide for row in rows)
     waiting = sum(bool(row.decide) for row in rows)
@@ -131,7 +133,8 @@ def table_row(source: Source, rows: Sequence[Row]) -> str:
     common = Counter(refused).most_common(REASONS)
     reasons = "; ".join(f"{count}: {_short(reason)}" for reason, count in common)
     more = len(refused) - sum(count for _, count in common)
-    cells = [source.title, f"`{source.package}` {source.version}", len(rows), ready, waiting, noted, len(refused)]
+    fit = f"{examples[0]} of {examples[1]}" if examples[1] else "-"
+    cells = [source.title, f"`{source.package}` {source.version}", len(rows), ready, waiting, noted, fit, len(refused)]
     return f"| {' | '.join(map(str, cells))} | {reasons}{f'; {more} more' if more else ''} |"
 
 
@@ -141,8 +144,8 @@ def _short(reason: str) -> str:
 
 
 HEAD: Final = (
-    "| document | package | operations | load as drafted | wait for a decision | of these with notes | refused | why |\n"
-    "|---|---|---|---|---|---|---|---|"
+    "| document | package | operations | load as drafted | wait for a decision | of these with notes | examples that fit | refused | why |\n"
+    "|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -169,7 +172,8 @@ def main(words: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for source in chosen:
             try:
-                line = table_row(source, imported(source, fetch(source, Path(folder))).rows)
+                result, examples = imported(source, fetch(source, Path(folder)))
+                line = table_row(source, result.rows, examples)
             except (NotFetchedError, OpenApiError) as error:
                 failed, line = True, f"| {source.title} | `{source.package}` {source.version} | not read: {error} |"
             lines.append(line)

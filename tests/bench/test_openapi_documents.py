@@ -21,10 +21,10 @@ def test_a_row_counts_what_becomes_of_each_operation() -> None:
     value = document(
         paths={**document()["paths"], "/a": {"post": UPLOAD}, "/b": {"put": {**UPLOAD, "operationId": "b"}}}
     )
-    rows = imported(SHOP, json.dumps(value).encode()).rows
+    result, examples = imported(SHOP, json.dumps(value).encode())
 
-    assert table_row(SHOP, rows) == (
-        "| Shop | `@shop/api` 1.0.0 | 4 | 1 | 1 | 0 | 2 | 2: its body is multipart/form-data; JSON and URL-encoded forms are"
+    assert table_row(SHOP, result.rows, examples) == (
+        "| Shop | `@shop/api` 1.0.0 | 4 | 1 | 1 | 0 | - | 2 | 2: its body is multipart/form-data; JSON and URL-encoded forms are"
         " sent |"
     )
 

@@ -12,6 +12,8 @@ from gateway.manifest.openapi.shapes import is_scalar, without_null
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _JSON: Final = "application/json"
+# So many parts of parts are joined: they multiply.
+_LOOKED_AT: Final = 200
 # What an object may say and still be no more than its members.
 _FLAT: Final = frozenset({"type", "properties", "required", "description", "additionalProperties"})
 
@@ -52,7 +54,7 @@ def convert(operation: Mapping[str, Any], at: At, documents: Documents, converte
     required = body.get("required") is True
     schema = converter.argument(described.get("schema", True), here.below("schema"))
     # A body that may also be null is sent as an object: that is one of the two.
-    flat = _merged(without_null(schema), converter)
+    flat = _merged(without_null(schema), converter, [_LOOKED_AT])
     if media.partition(";")[0].strip().lower() == _FORM:
         if flat is None:
             raise OpenApiError("a form is an object with declared members", here)
@@ -84,15 +86,18 @@ def content_type(media: str) -> str | None:
     return None if media in {_JSON, "*/*", _FORM} else media
 
 
-def _merged(schema: dict[str, Any], converter: Converter) -> dict[str, Any] | None:
+def _merged(schema: dict[str, Any], converter: Converter, left: list[int]) -> dict[str, Any] | None:
     """The schema as one flat object, `allOf` of flat objects joined; None if its members do not say everything."""
+    left[0] -= 1
+    if left[0] < 0:
+        return None
     schema = _followed(schema, converter)
     if "allOf" in schema:
         rest = {name: value for name, value in schema.items() if name != "allOf"}
         parts = [rest, *schema["allOf"]]
         merged: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
         for part in parts:
-            flat = _merged(part, converter) if isinstance(part, dict) else None
+            flat = _merged(part, converter, left) if isinstance(part, dict) else None
             if flat is None:
                 if isinstance(part, dict) and not set(part) - {"description", "required", "type"}:
                     merged["required"] += part.get("required", [])
@@ -136,7 +141,7 @@ def _form(flat: Mapping[str, Any], described: Mapping[str, Any], converter: Conv
     for name, part in flat["properties"].items():
         encoding = encodings.get(name) if isinstance(encodings, Mapping) else None
         encoding = encoding if isinstance(encoding, Mapping) else {}
-        style = encoding.get("style", "form")
+        style = str(encoding.get("style", "form"))
         explode = encoding.get("explode", style == "form") is True
         try:
             schema = _followed(part, converter) if isinstance(part, dict) else {}

@@ -130,7 +130,7 @@ class _Yaml:
 
     def __init__(self, text: str) -> None:
         self._events: Iterator[Any] = yaml.parse(text, Loader=yaml.CSafeLoader)
-        self._anchors: dict[str, Any] = {}
+        self._anchors: dict[str, tuple[Any, int]] = {}
         self._nodes = 0
 
     def value(self) -> Any:
@@ -152,10 +152,14 @@ class _Yaml:
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
                 raise _RefusedError(f"the alias `{event.anchor}` has no anchor before it", _place(event))
-            return self._anchors[event.anchor]
+            value, size = self._anchors[event.anchor]
+            # It is one value, but whoever walks the document meets all that is in it again.
+            self._nodes += size
+            return value
+        before = self._nodes
         value = self._content(event, depth)
         if event.anchor is not None:
-            self._anchors[event.anchor] = value
+            self._anchors[event.anchor] = (value, self._nodes - before)
         return value
 
     def _content(self, event: Any, depth: int) -> Any:

@@ -76,7 +76,7 @@ def _converted(parameter: Mapping[str, Any], at: At, converter: Converter, *, re
     schema = converter.argument(parameter["schema"], at.below("schema"))
     if not schema.get("description"):
         schema |= converter.words(parameter)
-    style = parameter.get("style", _DEFAULT_STYLES[place])
+    style = str(parameter.get("style", _DEFAULT_STYLES[place]))
     explode = parameter.get("explode", style == "form")
     return placed(name, place, schema, converter, at, required=required, style=style, explode=explode is True)
 

@@ -3,6 +3,7 @@
 Keeping a place for every value would cost more memory than the document; most documents get no complaint at all.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -99,7 +100,7 @@ def _json_places(text: str) -> Iterator[tuple[Path, Place]]:
 
 
 def _unescaped(token: str) -> str:
-    return str(yaml.load(token, Loader=yaml.CSafeLoader)) if "\\" in token else token[1:-1]
+    return str(json.loads(token)) if "\\" in token else token[1:-1]
 
 
 def _yaml_places(text: str) -> Iterator[tuple[Path, Place]]:

@@ -112,7 +112,7 @@ class Documents:
         return path
 
 
-def shown(text: str) -> str:
+def shown(text: object) -> str:
     """A document's own text in a message: short, and without what could move a terminal's cursor."""
-    clean = "".join(letter if letter.isprintable() else "?" for letter in text)
+    clean = "".join(letter if letter.isprintable() else "?" for letter in str(text)[:200])
     return clean if len(clean) <= 120 else f"{clean[:117]}..."

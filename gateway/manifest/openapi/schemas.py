@@ -37,6 +37,7 @@ class Converter:
         self.definitions: dict[str, Any] = {}
         self.notes: list[Note] = []
         self._names: dict[At, str] = {}
+        self._waiting: list[tuple[str, At]] = []
         self._count = 0
 
     def argument(self, schema: Any, at: At) -> dict[str, Any]:
@@ -46,6 +47,9 @@ class Converter:
             OpenApiError: it cannot be taken over.
         """
         converted = self._inner(schema, at)
+        while self._waiting:
+            name, target = self._waiting.pop()
+            self.definitions[name] = self._schema(self._documents.value(target), target)
         self._refuse_endless()
         return converted
 
@@ -103,8 +107,9 @@ class Converter:
         if target not in self._names:
             name = self._free_name(target)
             self._names[target] = name
+            # Not converted here: a chain of references may be longer than a stack is deep.
             self.definitions[name] = {}
-            self.definitions[name] = self._schema(self._documents.value(target), target)
+            self._waiting.append((name, target))
         return {"$ref": f"#/$defs/{self._names[target]}"}
 
     def _free_name(self, target: At) -> str:

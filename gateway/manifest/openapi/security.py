@@ -52,7 +52,7 @@ def _way(way: Any, schemes: Any, documents: Documents, prefix: str, at: At) -> d
 
 
 def _header(name: str, scheme: Mapping[str, Any], prefix: str, at: At) -> dict[str, str]:
-    kind = scheme.get("type")
+    kind = str(scheme.get("type"))
     secret = f"${{secret:{prefix}_{_word(name)}}}"
     if kind in {"oauth2", "openIdConnect"}:
         return {"Authorization": f"Bearer {secret}"}

@@ -4,15 +4,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 SCALARS: Final = frozenset({"string", "number", "integer", "boolean"})
+# So many schemas are looked at: alternatives of alternatives multiply.
+_LOOKED_AT: Final = 200
 _BRANCHES: Final = ("anyOf", "oneOf")
 
 
-def types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> frozenset[str] | None:
-    """The types that a schema lets through; None if it does not say."""
-    if not isinstance(schema, Mapping) or depth > 16:
+def types_of(schema: Any, definitions: Mapping[str, Any]) -> frozenset[str] | None:
+    """The types that a schema lets through; None if it does not say, or only in many words."""
+    return _types(schema, definitions, [_LOOKED_AT])
+
+
+def _types(schema: Any, definitions: Mapping[str, Any], left: list[int]) -> frozenset[str] | None:
+    left[0] -= 1
+    if not isinstance(schema, Mapping) or left[0] < 0:
         return None
     if "$ref" in schema:
-        return types_of(definitions.get(schema["$ref"].removeprefix("#/$defs/")), definitions, depth + 1)
+        return _types(definitions.get(schema["$ref"].removeprefix("#/$defs/")), definitions, left)
     kind = schema.get("type")
     if kind is not None:
         return frozenset(kind if isinstance(kind, list) else [kind])
@@ -21,10 +28,10 @@ def types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> fro
         return frozenset(map(_type_of, values))
     for keyword in _BRANCHES:
         if keyword in schema:
-            found = [types_of(part, definitions, depth + 1) for part in schema[keyword]]
+            found = [_types(part, definitions, left) for part in schema[keyword]]
             return None if None in found else frozenset().union(*(it for it in found if it is not None))
     for part in schema.get("allOf", ()):
-        if (types := types_of(part, definitions, depth + 1)) is not None:
+        if (types := _types(part, definitions, left)) is not None:
             return types
     return None
 

@@ -49,6 +49,13 @@ def understand(operation: Operation, documents: Documents) -> Understood:
     Raises:
         OpenApiError: it cannot be called.
     """
+    try:
+        return _understood(operation, documents)
+    except RecursionError:
+        raise OpenApiError("its schemas are nested too deep", operation.at) from None
+
+
+def _understood(operation: Operation, documents: Documents) -> Understood:
     converter = Converter(documents)
     found = [parameters.convert(value, at, converter) for value, at in operation.parameters]
     values = [parameter for parameter in found if parameter is not None]

@@ -55,3 +55,12 @@ def test_what_cannot_be_read_is_told_with_its_place(source: bytes, words: str, p
     assert words in str(caught.value)
     found = caught.value.place
     assert (None if found is None else (found.line, found.column)) == place
+
+
+def test_aliases_cannot_multiply() -> None:
+    """Nine lines would stand for a billion values; they are counted as what a walk over them meets."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+
+    with pytest.raises(OpenApiError, match="larger than 2000000 values"):
+        parse("a.yaml", "\n".join(lines).encode())

@@ -149,3 +149,34 @@ def test_one_operation_is_bounded() -> None:
     schema = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(5001)}}
 
     assert "more than 5000 schemas" in refusal(lambda: body(schema))
+
+
+def test_a_chain_of_references_may_be_longer_than_a_stack() -> None:
+    """Each is converted when its turn has come."""
+    chain: dict[str, Any] = {
+        f"S{number}": {"type": "object", "properties": {"x": {"$ref": f"#/components/schemas/S{number + 1}"}}}
+        for number in range(2000)
+    }
+    chain["S2000"] = {"type": "string"}
+    understood = body({"$ref": "#/components/schemas/S0"}, components={"schemas": chain})
+
+    assert len(understood.arguments["$defs"]) == 2000
+
+
+def test_parts_of_parts_that_multiply_are_not_joined() -> None:
+    """Forty lines would stand for a million million members; the body stays one argument."""
+    both: dict[str, Any] = {
+        f"S{number}": {"allOf": [{"$ref": f"#/components/schemas/S{number + 1}"}] * 2} for number in range(40)
+    }
+    both["S40"] = {"type": "object", "properties": {"x": {"type": "string"}}}
+
+    assert body({"$ref": "#/components/schemas/S0"}, components={"schemas": both}).request["body"] == "{args.body}"
+
+
+def test_a_schema_that_is_nested_too_deep_is_refused() -> None:
+    """In one sentence."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(400):
+        schema = {"type": "array", "items": schema}
+
+    assert "nested too deep" in refusal(lambda: body(schema))
