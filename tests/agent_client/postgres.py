@@ -63,7 +63,7 @@ def server() -> Iterator[str]:
 def database(address: str, name: str) -> str:
     """A database of its own in the server at `address`."""
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')  # type: ignore[call-overload]
+        connection.execute(f'CREATE DATABASE "{name}"')
     return address.replace("dbname=postgres", f"dbname={name}")
 
 
