@@ -19,6 +19,8 @@ from agent_client.state import (
 )
 from agent_client.status import STATUS_OF, Reason, Status
 
+_DONE: Final = (ActionStatus.EXECUTED, ActionStatus.VERIFIED)
+
 RECENT: Final = 12
 """Steps the monitor remembers; a cycle of four is seen after eight."""
 
@@ -99,7 +101,9 @@ def _planned(state: LoopState, event: ev.Planned) -> dict[str, Any]:
 
 
 def _noted(state: LoopState, event: ev.Noted) -> dict[str, Any]:
-    return _told(state, event.observation)
+    call_id = event.observation.call_id
+    kept = tuple(a for a in state.outstanding if a.call_id != call_id or a.open or a.status in _DONE)
+    return {**_told(state, event.observation), "outstanding": kept}
 
 
 def _acted(state: LoopState, event: ev.Acted) -> dict[str, Any]:
@@ -121,8 +125,6 @@ def _observed(state: LoopState, event: ev.Observed) -> dict[str, Any]:
         changes["evidence"] = (*state.evidence, event.evidence)
     changes["usage"] = _worked(state, event.seconds)
     action = state.action(event.record.call_id)
-    if state.approval is not None and state.approval.call_id == event.record.call_id:
-        changes["approval"] = None
     if action is not None and event.record.outcome is Outcome.OK:
         done = {"status": ActionStatus.EXECUTED, "evidence_id": event.record.evidence_id, "sealed": None, "sends": 0}
         changes |= _action(state, action.call_id, lambda _: done)
@@ -226,7 +228,12 @@ def _marked(state: LoopState, event: ev.Marked) -> dict[str, Any]:
 
 def _told(state: LoopState, observation: Observation) -> dict[str, Any]:
     plan: tuple[PlannedCall, ...] = tuple(call for call in state.plan if call.call_id != observation.call_id)
-    return {"observations": (*state.observations, observation), "plan": plan}
+    answered = state.approval is not None and state.approval.call_id == observation.call_id
+    return {
+        "observations": (*state.observations, observation),
+        "plan": plan,
+        "approval": None if answered else state.approval,
+    }
 
 
 def _used(state: LoopState, read: int, written: int, seconds: float) -> Any:

@@ -41,6 +41,11 @@ class Recorder:
         """Working time that is left."""
         return self.state.limits.active_seconds - self.active_s
 
+    @property
+    def dirty(self) -> bool:
+        """Something happened that is not durable yet."""
+        return bool(self._pending)
+
     def add(self, *events: Event) -> None:
         """Apply events; they are durable with the next commit."""
         for event in events:
