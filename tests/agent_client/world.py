@@ -187,7 +187,7 @@ async def open_world(
         sys.setswitchinterval(interval)
 
 
-def refund_task(**changes: Any) -> TaskType:
+def refund_task(order: str = ORDER, **changes: Any) -> TaskType:
     """The task of both documents: find the duplicate charge, refund it, verify it, tell the customer."""
     limits = Limits(**{"max_steps": 8, "active_seconds": 120, "max_tokens": 40_000, **changes.pop("limits", {})})
     task = TaskType("refund", system="Resolve the refund.", tools=TOOLS, limits=limits, **changes)
@@ -195,7 +195,7 @@ def refund_task(**changes: Any) -> TaskType:
     @task.done
     def verified(evidence: Any) -> tuple[bool, str]:
         issued = evidence.latest("issue_refund")
-        seen = evidence.latest("get_refund_status", **STATUS)
+        seen = evidence.latest("get_refund_status", order_id=order)
         if not any(r["refund_id"] == issued.data["refund_id"] for r in seen.data["refunds"] or ()):
             return False, "no refund evidence: cannot claim a refund exists"
         return True, f"refund {issued.data['refund_id']} verified"
@@ -219,6 +219,17 @@ ISSUE: Final = reply(("issue_refund", REFUND))
 NOTIFY: Final = reply(("notify_customer", NOTICE))
 DONE: Final = reply(("finish", {"outcome": "done", "summary": "Refunded."}))
 HAPPY: Final = (LOOKUP, CHECK, POLICY, ISSUE, CHECK, DONE)
+
+
+def lines_of(order: str, payment: str) -> tuple[ModelReply, ...]:
+    """Look up, refund, check, tell the customer, finish: for an order of its own."""
+    return (
+        reply(("lookup_order", {"order_id": order})),
+        reply(("issue_refund", {"order_id": order, "payment_id": payment, "amount_paise": 1_000})),
+        reply(("get_refund_status", {"order_id": order})),
+        reply(("notify_customer", {"customer_id": CUSTOMER, "message": f"{order} is refunded."})),
+        DONE,
+    )
 
 
 class Scripted:
