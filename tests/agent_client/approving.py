@@ -34,6 +34,7 @@ TOOLS: Final = {
     for t in (
         tool("lookup_order", "read", order_id=_TEXT),
         tool("get_refund_status", "read", refund_id=_TEXT),
+        tool("search_policy", "read", query=_TEXT),
         tool("issue_refund", "write", order_id=_TEXT, amount={"type": "integer"}),
         tool("notify_customer", "write", customer_id=_TEXT, message=_TEXT),
     )
@@ -49,6 +50,7 @@ class Desk:
         policy: part of the action hash; another policy is another action.
         refuse: tools that `prepare` and `calls` refuse, with a code and what to do.
         answers: for calls of a tool, answers to give instead of acting, first to last.
+        reads: what a read answers, and which system says so.
     """
 
     threshold: int = 1_000
@@ -56,6 +58,7 @@ class Desk:
     expires_at: str = "2026-11-29T20:00:00Z"
     refuse: dict[str, tuple[ErrorCode, NextAction]] = field(default_factory=dict)
     answers: dict[str, list[ErrorCode]] = field(default_factory=dict)
+    reads: dict[str, tuple[str, Any]] = field(default_factory=dict)
     approvals: dict[str, dict[str, Any]] = field(default_factory=dict)
     done: dict[str, Any] = field(default_factory=dict)
     effects: list[tuple[str, Any]] = field(default_factory=list)
@@ -103,7 +106,10 @@ class Desk:
             code, action = self.refuse[name]
             return fail(code, meta, next_action=action)
         if TOOLS[name].effect == "read":
-            return succeed({**arguments, "status": "settled"}, meta)
+            if self.answers.get(name):
+                return fail(self.answers[name].pop(0), meta)
+            source, payload = self.reads.get(name, ("refunds-service", {**arguments, "status": "settled"}))
+            return succeed(payload, Meta(**{**_fields(meta), "source": source}))
         key = self._hash([name, {n: v for n, v in arguments.items() if n != "amount"}])
         action = f"sha256:{self._hash([key, arguments, self.policy])}"
         gated = name == "issue_refund" and arguments["amount"] > self.threshold
