@@ -16,7 +16,7 @@ from agent_client.steps.validate import Valid, Wait
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 
-_PATIENT_S: Final = 2.0
+_PATIENT_S: Final = 5.0
 """A read that may be repeated only later than this is told to the model, which may know another way."""
 
 _LEFT_ALONE: Final = frozenset({ErrorCode.CIRCUIT_OPEN})
