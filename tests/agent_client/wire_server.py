@@ -121,6 +121,7 @@ def serving(*script: Line) -> Iterator[WireServer]:
         try:
             yield server
         finally:
+            server.asked.wait(1 if server.script else 0)
             server.gone.set()
             listener.shutdown(socket.SHUT_RDWR)
             thread.join()

@@ -14,7 +14,8 @@ from agent_client.gateway_client.heard import Answer, Heard, Silence
 from agent_client.system import SystemClock
 from tests.agent_client.wire_server import Drip, Hang, Line, Say, answer, closed_port, serving
 
-QUICK = Bounds(connect_s=0.5, answer_s=0.3, grace_s=0.1, answer_bytes=1000)
+QUICK = Bounds(connect_s=1, answer_s=1, answer_bytes=1000)
+PATIENT = Bounds(answer_bytes=1000)
 ASK = Ask(method="POST", path="/v1/tools/t/calls", headers={"Idempotency-Attempt": "3"})
 TOKEN = "og_secret_token"
 HALF = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{"
@@ -40,7 +41,7 @@ both = pytest.mark.parametrize("blocking", [False, True], ids=["async", "blockin
 async def test_a_whole_answer_is_heard(blocking: bool) -> None:  # noqa: FBT001
     """Status, type, bytes and wait; the request carries token and headers, and asks for no compression."""
     with serving(answer(b"{}", status=503, headers={"Retry-After": "7"})) as server:
-        heard = await listen(Connection(server.url + "/", TOKEN, QUICK), ASK, blocking=blocking)
+        heard = await listen(Connection(server.url + "/", TOKEN, PATIENT), ASK, blocking=blocking)
 
     assert heard == Answer(status=503, content_type="application/json", body=b"{}", retry_after_s=7.0)
     [seen] = server.seen
@@ -74,8 +75,9 @@ async def test_every_other_end_is_a_silence_and_one_send(
     blocking: bool,  # noqa: FBT001
 ) -> None:
     """A connection that breaks, hangs, drips or speaks another language proves nothing, and is not asked again."""
+    bounds = QUICK if silence is Silence.ANSWER_TIMEOUT else PATIENT
     with serving(line) as server:
-        heard = await listen(Connection(server.url, TOKEN, QUICK), ASK, blocking=blocking)
+        heard = await listen(Connection(server.url, TOKEN, bounds), ASK, blocking=blocking)
 
     assert heard is silence
     assert len(server.seen) == 1
@@ -85,14 +87,14 @@ async def test_every_other_end_is_a_silence_and_one_send(
 async def test_nobody_there_is_a_proof(blocking: bool) -> None:  # noqa: FBT001
     """A refused connection and a name that does not resolve: nothing was sent."""
     for url in (closed_port(), "http://nowhere.invalid:1"):
-        assert await listen(Connection(url, TOKEN, QUICK), ASK, blocking=blocking) is Silence.NO_CONNECTION
+        assert await listen(Connection(url, TOKEN, PATIENT), ASK, blocking=blocking) is Silence.NO_CONNECTION
 
 
 @both
 async def test_a_redirect_is_an_answer_and_not_an_address(blocking: bool) -> None:  # noqa: FBT001
     """It is not followed: the action would be sent to somewhere else, with the token."""
     with serving(answer(b"", status=307, headers={"Location": "http://elsewhere.invalid/"})) as server:
-        heard = await listen(Connection(server.url, TOKEN, QUICK), ASK, blocking=blocking)
+        heard = await listen(Connection(server.url, TOKEN, PATIENT), ASK, blocking=blocking)
 
     assert isinstance(heard, Answer)
     assert heard.status == 307
@@ -102,14 +104,14 @@ async def test_a_redirect_is_an_answer_and_not_an_address(blocking: bool) -> Non
 @both
 async def test_a_call_with_its_own_time_is_waited_for_a_little_longer(blocking: bool) -> None:  # noqa: FBT001
     """`wait_s` and `grace_s` take the place of `answer_s`, so that the gateway's own word about the deadline arrives."""
-    patient = Bounds(connect_s=0.5, answer_s=600, grace_s=0.1)
-    ask = Ask(method="POST", path="/", wait_s=0.1)
+    patient = Bounds(connect_s=1, answer_s=600, grace_s=0.5)
+    ask = Ask(method="POST", path="/", wait_s=0.5)
     with serving(Hang()) as server:
         connection = Connection(server.url, TOKEN, patient)
         heard = await listen(connection, ask, blocking=blocking)
 
     assert heard is Silence.ANSWER_TIMEOUT
-    assert connection.patience(ask) == pytest.approx(0.2)
+    assert connection.patience(ask) == pytest.approx(1.0)
     assert connection.patience(ASK) == 600
 
 
@@ -121,8 +123,8 @@ async def test_the_environments_proxy_is_not_used(
     """It would answer in the gateway's place; a proxy that is given is used."""
     monkeypatch.setenv("HTTP_PROXY", closed_port())
     with serving(answer(b"{}")) as server:
-        direct = await listen(Connection(server.url, TOKEN, QUICK), ASK, blocking=blocking)
-        through = Connection("http://gateway.invalid", TOKEN, QUICK, proxy=server.url)
+        direct = await listen(Connection(server.url, TOKEN, PATIENT), ASK, blocking=blocking)
+        through = Connection("http://gateway.invalid", TOKEN, PATIENT, proxy=server.url)
         proxied = await listen(through, ASK, blocking=blocking)
 
     assert isinstance(direct, Answer)
@@ -134,7 +136,7 @@ async def test_the_environments_proxy_is_not_used(
 async def test_a_wait_that_is_no_number_of_seconds_is_none(wait: str) -> None:
     """A clock of the other side is not compared with ours."""
     with serving(answer(b"{}", status=503, headers={"Retry-After": wait})) as server:
-        heard = await listen(Connection(server.url, TOKEN, QUICK), ASK, blocking=False)
+        heard = await listen(Connection(server.url, TOKEN, PATIENT), ASK, blocking=False)
 
     assert isinstance(heard, Answer)
     assert heard.retry_after_s is None
@@ -145,7 +147,7 @@ async def test_the_token_is_in_no_log_line(blocking: bool, caplog: pytest.LogCap
     """Not even at the most talkative level of the HTTP library, and in no repr."""
     caplog.set_level(logging.DEBUG)
     with serving(answer(b"{}")) as server:
-        connection = Connection(server.url, TOKEN, QUICK)
+        connection = Connection(server.url, TOKEN, PATIENT)
         await listen(connection, ASK, blocking=blocking)
 
     assert caplog.records
@@ -177,7 +179,7 @@ class Bad:
 def test_an_address_or_token_that_cannot_be_one_is_refused(bad: Bad) -> None:
     """At once, with a sentence that repeats neither."""
     with pytest.raises(ValueError, match=r"the gateway's url|the token") as raised:
-        Connection(bad.url, bad.token, QUICK)
+        Connection(bad.url, bad.token, PATIENT)
 
     assert "hidden" not in str(raised.value)
 
