@@ -88,8 +88,8 @@ class Desk:
             case "GET", ["tools"]:
                 return succeed({"tools": [t.to_dict() for t in TOOLS.values()]}, self._meta())
             case "GET", ["approvals", approval_id]:
-                found = self.approvals.get(approval_id)
-                return succeed(found, self._meta()) if found else fail(ErrorCode.OPERATION_NOT_FOUND, self._meta())
+                held = self.approvals.get(approval_id)
+                return succeed(held, self._meta()) if held else fail(ErrorCode.OPERATION_NOT_FOUND, self._meta())
             case "GET", ["operations"]:
                 key = query["key"][0]
                 found = [self._operation(key)] if key in self.done else []
@@ -103,8 +103,8 @@ class Desk:
     def _asked(self, name: str, what: str, body: dict[str, Any]) -> Envelope:
         arguments, meta = body.get("arguments", {}), self._meta(name)
         if name in self.refuse:
-            code, action = self.refuse[name]
-            return fail(code, meta, next_action=action)
+            code, instead = self.refuse[name]
+            return fail(code, meta, next_action=instead)
         if TOOLS[name].effect == "read":
             if self.answers.get(name):
                 return fail(self.answers[name].pop(0), meta)

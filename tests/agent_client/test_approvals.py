@@ -74,6 +74,11 @@ async def office() -> AsyncIterator[Office]:
         yield Office(desk, gateway)
 
 
+async def resumed(office: Office, *lines: Any) -> Any:
+    """The task as another worker leaves it."""
+    return await office.worker(*lines)[0].run("t")
+
+
 async def test_L64_L65_a_rule_not_the_model_suspends_the_task_and_frees_the_worker(office: Office) -> None:
     """One approval for the exact action; nothing was executed, and everything needed is in the store."""
     state = await office.suspended()
@@ -130,7 +135,7 @@ async def test_L69_an_expired_approval_is_asked_for_once_more_and_then_handed_to
     office.desk.decide(first.approval.id, "expired")
     runner, model = office.worker(CHECK)
 
-    second = await runner.run("t")
+    second: Any = await runner.run("t")
     assert (second.status, second.approval.id, second.approval.requests) == (Status.AWAITING_APPROVAL, "apr-2", 2)
     office.desk.decide("apr-2", "expired")
     third = await runner.run("t")
@@ -148,6 +153,7 @@ async def test_X05_an_approval_that_nobody_answers_moves_by_itself(office: Offic
 
     office.desk.decide(state.approval.id, "expired")
     office.clock.step_wall(10 * 365 * 86_400)
+    swept: Any
     (swept,) = await runner.sweep()
 
     assert swept.approval.requests == 2
@@ -159,7 +165,7 @@ async def test_L66_L67_an_approval_for_another_action_does_not_apply(office: Off
     office.desk.decide(state.approval.id, "approved")
     office.desk.policy = "p2"
 
-    state = await office.worker(CHECK)[0].run("t")
+    state = await resumed(office, CHECK)
 
     assert (state.status, state.approval.id, state.approval.requests) == (Status.AWAITING_APPROVAL, "apr-2", 2)
     assert office.desk.effects == []
@@ -246,7 +252,7 @@ async def test_a_death_between_asking_and_suspending_asks_for_the_same_approval(
     with contextlib.suppress(Killed):
         await runner.run("t")
 
-    state = await office.worker(ISSUE)[0].run("t")
+    state = await resumed(office, ISSUE)
 
     assert (state.status, list(office.desk.approvals), state.approval.requests) == (
         Status.AWAITING_APPROVAL, ["apr-1"], 1,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_client.events import Entered, Finished, Flagged, Polled, Resent, StepBegan, Suspended, Watched, Woken
+from agent_client.events import Entered, Event, Finished, Flagged, Polled, Resent, StepBegan, Suspended, Watched, Woken
 from agent_client.fold import IllegalEvent, apply, fold
 from agent_client.state import ActionStatus, Approval
 from agent_client.status import TERMINAL, Reason, Status
@@ -26,12 +26,12 @@ def test_A02_A11_the_old_state_stays_as_it_was() -> None:
 
     assert (before.model_dump_json(), later.step_count) == (copy, 1)
     with pytest.raises(ValueError, match="frozen"):
-        before.step_count = 5  # type: ignore[misc]
+        before.step_count = 5
 
 
 def test_A04_the_same_events_give_the_same_state() -> None:
     """Two folds of one log are equal, to the last character."""
-    log = [ADMITTED, Entered(at_wall=1.0), StepBegan(step=1), decided(1, "lookup_order"), marked()]
+    log: list[Event] = [ADMITTED, Entered(at_wall=1.0), StepBegan(step=1), decided(1, "lookup_order"), marked()]
 
     assert fold(None, log).model_dump_json() == fold(None, log).model_dump_json()
 

@@ -31,10 +31,10 @@ def first(flags: list[Reason | None]) -> tuple[int, Reason | None]:
     return at, flags[at - 1]
 
 
-STATUS = ("get_refund_status", {"refunds": []}, {"order_id": "8472"})
-ORDER = ("lookup_order", {"order_id": "8472"}, {"order_id": "8472"})
-POLICY = ("search_policy", {"passages": []}, {"query": "refund"})
-OTHER = ("reporting_view", {"captures": 1}, {"order_id": "8472"})
+STATUS: Step = ("get_refund_status", {"refunds": []}, {"order_id": "8472"})
+ORDER: Step = ("lookup_order", {"order_id": "8472"}, {"order_id": "8472"})
+POLICY: Step = ("search_policy", {"passages": []}, {"query": "refund"})
+OTHER: Step = ("reporting_view", {"captures": 1}, {"order_id": "8472"})
 
 
 def test_L51_the_third_time_the_same_call_brings_the_same_answer_is_a_repetition() -> None:

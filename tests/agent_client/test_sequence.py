@@ -53,7 +53,8 @@ def test_a_sequence_that_stumbles_or_does_not_end_is_broken() -> None:
     """Neither is an exception for the loop."""
 
     def stumbles(_: Any) -> Any:
-        yield Call("x", a={}["nothing"])
+        found: dict[str, int] = {}
+        yield Call("x", a=found["nothing"])
 
     def endless(_: Any) -> Any:
         while True:

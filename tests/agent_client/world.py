@@ -30,6 +30,7 @@ from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.app import wire
 from gateway.contract.call import Caller
+from gateway.contract.requests import SettledAs
 from gateway.demo.behaviour import Behaviour, Script, Scripts
 from gateway.demo.events import Events
 from gateway.demo.ledger import Ledger
@@ -91,7 +92,7 @@ class World:
         chosen = {"checkpoints": self.checkpoints, "sealer": Unsealed(), **parts}
         return Runner(gateway=gateway or self.gateway, model=model, tasks=tasks or (refund_task(),), **chosen)
 
-    async def settle(self, operation_id: str, settled_as: str) -> None:
+    async def settle(self, operation_id: str, settled_as: SettledAs) -> None:
         """An operator's word."""
         answer = await self.gateway.settle(operation_id, settled_as=settled_as, evidence="seen in the books")
         assert answer.ok, answer

@@ -1,10 +1,10 @@
 """The end of a step: what it did, and whether the task ends."""
 
-from agent_client.events import Corrected, Finished
+from agent_client.events import Corrected, Finished, StepBegan
 from agent_client.status import Reason
 from agent_client.steps.terminate import after_step, ending, finish_proposed, watch
 from agent_client.task_type import TaskType
-from tests.agent_client.states import StepBegan, acted, after, decided, fresh, noted, one_read
+from tests.agent_client.states import acted, after, decided, fresh, noted, one_read
 
 
 def test_L50_a_step_is_watched_by_what_was_called_and_what_came_back() -> None:

@@ -67,7 +67,8 @@ class Line:
         answer = _next(self.answers)
         if isinstance(answer, GatewayUnreachable):
             raise answer
-        return answer
+        envelope: Envelope = answer
+        return envelope
 
     async def operation(self, *, operation_id: str | None = None, key: str | None = None) -> OperationView | None:
         assert (operation_id, key) == (None, "key-1")
