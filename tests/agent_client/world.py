@@ -74,6 +74,7 @@ class World:
     permissions: set[str]
     stop_gateway: Callable[[], Any]
     checkpoints: Checkpoints = field(default_factory=MemoryCheckpoints)
+    provider_url: str = ""
 
     def refunds(self, order: str = ORDER) -> int:
         """How often money went back."""
@@ -177,6 +178,7 @@ async def open_world(
                 attributes=attributes,
                 permissions=permissions,
                 stop_gateway=stop,
+                provider_url=f"http://127.0.0.1:{provider.port}",
             )
         assert not faults, faults
     finally:
