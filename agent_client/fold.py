@@ -221,6 +221,7 @@ def _finished(_: LoopState, event: ev.Finished) -> dict[str, Any]:
 def _marked(state: LoopState, event: ev.Marked) -> dict[str, Any]:
     return {
         "version": state.version + event.checkpoint,
+        "resumes": 0 if event.checkpoint else state.resumes,
         "usage": state.usage.model_copy(update={"active_s": event.active_s}),
         "marked_wall": event.at_wall,
     }

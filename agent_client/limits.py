@@ -14,7 +14,7 @@ class Limits(BaseModel):
         max_prompt_tokens: of one rendered prompt; older results are summarised to stay within it.
         max_polls: re-reads that `wait` may make over the whole task.
         max_wait_seconds: the longest pause before one of them.
-        max_resumes: how often a task that was dropped in the middle is taken up again.
+        max_resumes: how often in a row, without a new version, a task that was dropped in the middle is taken up again.
         reconcile_seconds: how long one action in doubt is asked after before a person is called.
         inference_seconds: how long one inference may take.
         read_seconds: how long one attempt of a read may take.

@@ -47,26 +47,28 @@ def render(state: LoopState, budget: int) -> Told | None:
     told = _by_step(state.observations)
     turns = {turn.step: turn for turn in state.turns}
     steps = sorted(turns.keys() | told.keys())
-    left = budget - _cost(goal)
+    spent = _cost(goal)
     rendered: list[tuple[Message, ...]] = []
     older: list[int] = []
     for step in reversed(steps):
         # Once one is too large, all before it are summarised: a conversation with holes misleads.
         messages = () if older else _step(turns.get(step), told.get(step, ()), evidence)
         cost = sum(_cost(message) for message in messages)
-        if older or cost > left:
+        if older or spent + cost > budget:
             older.append(step)
             continue
-        left -= cost
+        spent += cost
         rendered.append(messages)
     head = [goal]
     if older:
-        fitting = _fitting((_brief(o, evidence) for step in older for o in reversed(told.get(step, ()))), left)
+        fitting = _fitting(
+            (_brief(o, evidence) for step in older for o in reversed(told.get(step, ()))), budget - spent
+        )
         if fitting is None:
             return None
         head.append(fitting)
-    messages = tuple(head) + tuple(message for step in reversed(rendered) for message in step)
-    return messages, sum(_cost(message) for message in messages)
+        spent += _cost(fitting)
+    return tuple(head) + tuple(message for step in reversed(rendered) for message in step), spent
 
 
 def quoted(evidence: Evidence) -> str:

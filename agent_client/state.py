@@ -247,7 +247,7 @@ class LoopState(Value):
         plan: calls of the last decision that nothing has answered yet, the stored proposal among them.
         step_open: the last step was decided and is not over.
         entered: a worker took the task and has neither suspended nor ended it.
-        resumes: how often it was taken up after being dropped.
+        resumes: how often it was taken up after being dropped, since this version was made.
         marked_wall: when this version was made, by the worker's clock.
     """
 

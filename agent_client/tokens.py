@@ -8,4 +8,8 @@ _PER_PART: Final = 8
 
 def estimate(*parts: str) -> int:
     """A bound that holds for ordinary text: one token for three bytes, and a little for each part."""
-    return sum(len(part.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN + _PER_PART for part in parts)
+    return sum(_size(part) // _BYTES_PER_TOKEN + _PER_PART for part in parts)
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

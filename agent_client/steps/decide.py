@@ -1,12 +1,12 @@
 """Step 3: one inference. Its retries spend time and tokens, never a step."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any, Final
 
 from agent_client.backoff import INFERENCE_BOUNDS_S, full_jitter
 from agent_client.budget import after_observation
 from agent_client.events import Decided, Finished, InferenceFailed
-from agent_client.fingerprints import fingerprint
 from agent_client.inference import ModelReply, ModelRequest, ModelTrouble, Usage
 from agent_client.run import Run
 from agent_client.status import Reason
@@ -57,8 +57,12 @@ def decided(run: Run, request: ModelRequest, reply: ModelReply, seconds: float) 
 
 def prompt_hash(request: ModelRequest) -> str:
     """Tells two prompts apart; what the model was shown is rendered from the state again when it is needed."""
-    messages = [[m.role, m.text, [[c.name, c.arguments] for c in m.tool_calls]] for m in request.messages]
-    return fingerprint([request.system, messages, [[t.name, t.parameters] for t in request.tools]])
+    digest = hashlib.sha256(request.system.encode("utf-8", "surrogatepass"))
+    for message in request.messages:
+        calls = [(call.name, call.arguments) for call in message.tool_calls]
+        digest.update(repr((message.role.value, message.text, calls)).encode("utf-8", "surrogatepass"))
+    digest.update(repr([(tool.name, tool.parameters) for tool in request.tools]).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:32]
 
 
 def cost_of(request: ModelRequest) -> int:

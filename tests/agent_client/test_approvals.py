@@ -79,7 +79,7 @@ async def resumed(office: Office, *lines: Any) -> Any:
     return await office.worker(*lines)[0].run("t")
 
 
-async def test_L64_L65_a_rule_not_the_model_suspends_the_task_and_frees_the_worker(office: Office) -> None:
+async def test_T02_L64_L65_a_rule_not_the_model_suspends_the_task_and_frees_the_worker(office: Office) -> None:
     """One approval for the exact action; nothing was executed, and everything needed is in the store."""
     state = await office.suspended()
 
@@ -169,6 +169,7 @@ async def test_L66_L67_an_approval_for_another_action_does_not_apply(office: Off
 
     assert (state.status, state.approval.id, state.approval.requests) == (Status.AWAITING_APPROVAL, "apr-2", 2)
     assert office.desk.effects == []
+    assert office.desk.calls("issue_refund")[-1].get("approval_id") is None
 
 
 async def test_scenario_22_an_action_that_needs_no_approval_any_more_just_runs(office: Office) -> None:

@@ -119,11 +119,13 @@ def test_nothing_wakes_what_does_not_sleep() -> None:
 
 
 def test_X02_taking_up_a_dropped_task_is_counted_and_a_suspended_one_is_not() -> None:
-    """The first entry and one after a suspension are no resumes."""
+    """The first entry and one after a suspension are no resumes; a new version is progress, and counting starts anew."""
     entered = Entered(at_wall=1.0)
     assert after(fresh(), entered).resumes == 0
     assert after(fresh(), entered, entered, entered).resumes == 2
     assert apply(proposed(), entered).resumes == 0  # type: ignore[arg-type]
+    assert after(fresh(), entered, entered, marked(checkpoint=False)).resumes == 1
+    assert after(fresh(), entered, entered, marked()).resumes == 0
 
 
 @pytest.mark.parametrize("reason", [r for r in Reason if r not in (Reason.ADMITTED, Reason.RESUMED, Reason.APPROVAL)])

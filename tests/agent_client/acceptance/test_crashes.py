@@ -1,13 +1,16 @@
 """Killed anywhere, taken up again: one effect each, and the state of an undisturbed run."""
 
+import asyncio
 import contextlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent_client.checkpoints import MemoryCheckpoints
+from agent_client.checkpoints import MemoryCheckpoints, SQLiteCheckpoints
+from agent_client.ports import Checkpoints
 from agent_client.status import Reason, Status
-from gateway.demo.behaviour import Behaviour, Ending
+from gateway.demo.behaviour import Behaviour, Ending, Hold
 from tests.agent_client.conftest import MakeWorld
 from tests.agent_client.dying import Killed, MortalCheckpoints, MortalGateway, MortalModel, Reaper
 from tests.agent_client.world import (
@@ -27,9 +30,11 @@ from tests.agent_client.world import (
 LINES = (LOOKUP, ISSUE, CHECK, NOTIFY, DONE)
 
 
-async def lives(world: World, task_id: str, *deaths: int, lines: Any = LINES, order: str = ORDER) -> tuple[Any, Reaper]:
+async def lives(
+    world: World, task_id: str, *deaths: int, lines: Any = LINES, order: str = ORDER, store: Checkpoints | None = None
+) -> tuple[Any, Reaper]:
     """Run a task with a worker that dies at each of these moments of its life, and a last one that does not."""
-    store = MemoryCheckpoints()
+    store = store or MemoryCheckpoints()
     reaper = Reaper()
     for at in (*deaths, 0):
         reaper = Reaper(at=at)
@@ -177,11 +182,33 @@ async def test_L34_what_nobody_can_say_ends_the_task_flagged_for_a_person(make_w
 
 
 @pytest.mark.parametrize("at", range(1, 12))
-async def test_L61_many_deaths_in_one_task_still_make_one_refund(world: World, at: int) -> None:
-    """A worker dies, the next one dies a little later, and so on."""
-    state, _ = await lives(world, "t", at, at, at, lines=lines_of(ORDER, "p"))
+async def test_L61_many_deaths_in_one_task_still_make_one_refund(world: World, tmp_path: Path, at: int) -> None:
+    """A worker dies, the next one too, and the one after it; the log is a file."""
+    store = SQLiteCheckpoints(tmp_path / "runs.db")
+
+    state, _ = await lives(world, "t", at, at, at, lines=lines_of(ORDER, "p"), store=store)
+    store.close()
 
     assert state.status is Status.SUCCEEDED, state.detail
+    assert (world.refunds(), world.notices()) == (1, 1)
+
+
+async def test_scenario_1_a_second_worker_finds_the_call_that_is_still_under_way(world: World) -> None:
+    """A slow tool, and the task delivered again while it runs: the second joins the operation, one effect."""
+    world.provider(Behaviour(hold=Hold.ANSWER), Behaviour())
+    store, lines = MemoryCheckpoints(), lines_of(ORDER, "p")[1:]
+    first = world.runner(Stepwise(*lines), refund_task(), checkpoints=store)
+    await first.start("refund", goal="Refund it.", task_id="t")
+    seen = len(await world.events.after(0, timeout_s=0.01))
+    running = asyncio.create_task(first.run("t"))
+    while not any(event["event"] == "effect" for event in await world.events.after(seen)):
+        seen += 1
+
+    second = asyncio.create_task(world.runner(Stepwise(*lines), refund_task(), checkpoints=store).run("t"))
+    world.scripts.release(ORDER)
+    states = await asyncio.gather(running, second)
+
+    assert Status.SUCCEEDED in {state.status for state in states}
     assert (world.refunds(), world.notices()) == (1, 1)
 
 

@@ -4,7 +4,7 @@ from agent_client.status import Reason, Status
 from tests.agent_client.world import HAPPY, Scripted, World, run_task, statuses
 
 
-async def test_L01_L08_L26_a_task_runs_from_goal_to_verified_evidence(world: World) -> None:
+async def test_L01_L03_L08_L26_a_task_runs_from_goal_to_verified_evidence(world: World) -> None:
     """Observe to terminate, six times, one refund in the world, and the predicate over evidence says done."""
     model = Scripted(*HAPPY)
 

@@ -55,7 +55,7 @@ async def test_L36_T08_a_sentence_is_not_completion(office: Office) -> None:
     assert (state.answer, state.evidence, office.desk.effects) == (None, (), [])
 
 
-async def test_L52_a_plan_that_is_only_restated_is_no_progress(office: Office) -> None:
+async def test_L33_L52_a_plan_that_is_only_restated_is_no_progress(office: Office) -> None:
     """Other words each time, and never an action: corrected once, then ended."""
     plans = [reply(text=f"First I will check the order, take {n}.") for n in range(9)]
 
