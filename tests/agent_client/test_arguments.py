@@ -35,8 +35,20 @@ def test_an_empty_string_is_no_arguments() -> None:
 
 def test_types_are_compared_as_json_schema_does() -> None:
     """A whole float is an integer, a bool is no number, a list of types is any of them."""
-    fits: list[dict[str, Any]] = [{"a": 1}, {"a": 2.0}, {"a": 1, "b": None}, {"a": 1, "d": 1.5, "e": [], "f": {}, "g": True, "c": 5}]
-    wrong: list[dict[str, Any]] = [{"a": True}, {"a": 1.5}, {"a": "1"}, {"a": 1, "b": 2}, {"a": 1, "d": False}, {"a": 1, "g": 0}]
+    fits: list[dict[str, Any]] = [
+        {"a": 1},
+        {"a": 2.0},
+        {"a": 1, "b": None},
+        {"a": 1, "d": 1.5, "e": [], "f": {}, "g": True, "c": 5},
+    ]
+    wrong: list[dict[str, Any]] = [
+        {"a": True},
+        {"a": 1.5},
+        {"a": "1"},
+        {"a": 1, "b": 2},
+        {"a": 1, "d": False},
+        {"a": 1, "g": 0},
+    ]
 
     assert [misfit(each, SCHEMA) for each in fits] == [None] * len(fits)
     assert [m.code for each in wrong if (m := misfit(each, SCHEMA))] == ["wrong_type"] * len(wrong)
