@@ -62,6 +62,13 @@ def test_T03_L52_progress_theatre_is_seen_by_content_not_by_identifiers() -> Non
     assert first(play(*steps)) == (4, Reason.NO_STATE_CHANGE)
 
 
+def test_how_many_steps_may_bring_nothing_is_a_limit() -> None:
+    """`max_stalled`."""
+    steps = [("lookup_order", {"order": 1}, {"order_id": "0" * n + "8472"}) for n in range(9)]
+
+    assert first(play(*steps, max_stalled=6)) == (7, Reason.NO_STATE_CHANGE)
+
+
 def test_L52_two_sources_that_contradict_each_other_are_not_asked_for_ever() -> None:
     """The order service says two captures, the report says one; asking both again brings nothing."""
     orders, report = ("lookup_order", {"captures": 2}, {"id": 1}), ("report", {"captures": 1}, {"id": 1})

@@ -37,7 +37,9 @@ async def ask_to_read(run: Run, request: CallRequest) -> Envelope:
     except GatewayUnreachable as away:
         return _no_answer(request, away)
     except TimeoutError:
-        return _ours(ErrorCode.TIMEOUT_UNKNOWN_OUTCOME, request, f"The gateway gave no answer within {patience:.1f} s.")
+        # The gateway is there; it is the tool that is slow, and the model may know another way.
+        meta = Meta(request_id=request.request_id, tool=request.tool, run_id=request.run_id)
+        return fail(ErrorCode.TIMEOUT_UNKNOWN_OUTCOME, meta, message=f"No answer to the read within {patience:.1f} s.")
 
 
 def unanswered(envelope: Envelope) -> bool:

@@ -79,6 +79,14 @@ def test_T07_the_reply_gets_what_is_left_and_never_less_than_a_call_needs() -> N
     assert none.reason is Reason.TOKENS
 
 
+def test_a_reply_may_be_as_long_as_the_limits_say() -> None:
+    """`max_reply_tokens`, where there is enough left."""
+    request = made(fresh(max_reply_tokens=333))
+
+    assert isinstance(request, ModelRequest)
+    assert request.max_tokens == 333
+
+
 def test_the_wait_for_a_reply_ends_with_the_tasks_own_time() -> None:
     """`inference_seconds`, or what is left of the active deadline."""
     long, short = made(fresh(), active_s=0.0), made(fresh(), active_s=290.0)
