@@ -99,6 +99,13 @@ class Fleet:
         except ImportError as missing:
             raise RuntimeError("this engine needs dbos: pip install 'oncegate[dbos]'") from missing
         await self._apart(self._presence.enter)
+        try:
+            await self._launch(dbos)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _launch(self, dbos: Any) -> None:
         config = dbos.DBOSConfig(
             name="oncegate",
             system_database_url=self._database_url,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import psycopg
 
-_SPACE: Final = 0x0CE9A7E
+SPACE: Final = 0x0CE9A7E
+"""The first half of each lock's number; the other half is the worker's."""
 _SETTINGS: Final = (
     # A machine that vanished says no goodbye: the server asks after a quarter of a minute.
     "SET tcp_keepalives_idle = 15",
@@ -61,7 +62,7 @@ class Presence:
     def release(self, executor_id: str) -> None:
         """Undo `claim_if_dead`."""
         with self._lock:
-            self._entered().execute("SELECT pg_advisory_unlock(%s, %s)", (_SPACE, _number(executor_id)))
+            self._entered().execute("SELECT pg_advisory_unlock(%s, %s)", (SPACE, number(executor_id)))
 
     def leave(self) -> None:
         """Be gone."""
@@ -77,10 +78,10 @@ class Presence:
 
     @staticmethod
     def _taken(connection: "psycopg.Connection[tuple[Any, ...]]", executor_id: str) -> bool:
-        row = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (_SPACE, _number(executor_id))).fetchone()
+        row = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (SPACE, number(executor_id))).fetchone()
         return row is not None and bool(row[0])
 
 
-def _number(executor_id: str) -> int:
-    """32 bits, signed, as the server takes them. Two names that share a number are both spared, never both adopted."""
+def number(executor_id: str) -> int:
+    """A worker's lock within `SPACE`: 32 bits, signed, as the server takes them. Two names that share a number are both spared, never both adopted."""
     return int.from_bytes(hashlib.sha256(executor_id.encode()).digest()[:4], signed=True)

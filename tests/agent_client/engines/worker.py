@@ -57,8 +57,59 @@ class Naive:
         return SimpleNamespace(finished=True, status=Status.SUCCEEDED, approval=None)
 
 
+@dataclass
+class Patient:
+    """A task that waits for a person once, and then ends."""
+
+    runs: int = 0
+
+    async def start(self, *_: object, **__: object) -> Any:
+        return SimpleNamespace(finished=False)
+
+    async def run(self, _: str) -> Any:
+        self.runs += 1
+        if self.runs == 1:
+            return SimpleNamespace(finished=False, status=Status.AWAITING_APPROVAL, approval=None)
+        return await self.state("")
+
+    async def state(self, _: str) -> Any:
+        return SimpleNamespace(finished=True, status=Status.SUCCEEDED, approval=None)
+
+
+async def wait(role: str, database: str) -> None:
+    """`wakes`: a task that would be looked at in ten minutes is woken. `looks`: it is looked at by itself."""
+    patient: Any = Patient()
+    look_every_s = 600.0 if role == "wakes" else 0.1
+    async with Fleet(patient, database_url=database, version=VERSION, look_every_s=look_every_s) as fleet:
+        for _ in range(2):
+            await fleet.start("refund", goal="g", task_id="task-w")
+        if role == "wakes":
+            await fleet.wake("task-w")
+        await fleet.result("task-w")
+        print(f"ran {patient.runs}", flush=True)  # noqa: T201 - to the test
+
+
+async def hand_in(database: str) -> None:
+    """Hand a task in without working; and fail to be somebody who lives."""
+    runner: Any = Patient()
+    async with Fleet(runner, database_url=database, version=VERSION, concurrency=0, executor_id="me") as fleet:
+        await fleet.start("refund", goal="g", task_id="task-h")
+        try:
+            await Fleet(runner, database_url=database, version=VERSION, executor_id="me").launch()
+        except ValueError as refused:
+            print(refused, flush=True)  # noqa: T201 - to the test
+        adopted = await fleet.adopt()
+        print(f"ran {runner.runs}, adopted {adopted}, {fleet!r}", flush=True)  # noqa: T201 - to the test
+
+
 async def main(role: str, gateway_url: str, provider_url: str, database: str) -> None:
     """`dies`: hand the task in, work, die. `lives`: take up what is left, tell how it ends."""
+    if role == "hands-in":
+        await hand_in(database)
+        return
+    if role in {"wakes", "looks"}:
+        await wait(role, database)
+        return
     dies = role.endswith("dies")
     kind = Mortal if dies else Gateway
     runner: Any = Naive(provider_url, dies)
