@@ -1,6 +1,6 @@
 """The doors through which the loop reaches a model, a gateway, a checkpoint store, time and chance.
 
-Each is small enough to be written by hand. `agent_client.models`, `agent_client.gateway` and
+Each is small enough to be written by hand. `agent_client.models`, `agent_client.gateway_client` and
 `agent_client.checkpoints` are the ones that come with the package.
 """
 
