@@ -33,6 +33,21 @@ def numbered(n: int) -> ModelReply:
     return reply(("lookup_order", {"order_id": str(n)}))
 
 
+class Slow:
+    """A gateway that takes three minutes for each call."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._office.gateway, name)
+
+    async def call(self, request: Any) -> Any:
+        envelope = await self._office.gateway.call(request)
+        self._office.clock._monotonic += 180
+        return envelope
+
+
 async def test_L35_L37_a_finish_without_evidence_is_rejected_each_time_and_never_becomes_success(
     office: Office,
 ) -> None:
@@ -156,22 +171,8 @@ async def test_L30_L39_T07_an_iteration_that_cannot_be_afforded_is_never_begun(o
 async def test_L39_a_slow_tool_ends_the_task_right_after_its_observation(office: Office) -> None:
     """The answer is recorded, and no further inference begins."""
 
-    class Slow:
-        """Takes three minutes for each call."""
-
-        def __init__(self) -> None:
-            self.inner = office.gateway
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
-
-        async def call(self, request: Any) -> Any:
-            envelope = await self.inner.call(request)
-            office.clock._monotonic += 180
-            return envelope
-
     office.task.limits = Limits(active_seconds=120)
-    runner, model = office.worker(READ, gateway=Slow())
+    runner, model = office.worker(READ, gateway=Slow(office))
     await runner.start("refund", goal="Refund it.", task_id="t")
 
     state = await runner.run("t")
@@ -179,6 +180,20 @@ async def test_L39_a_slow_tool_ends_the_task_right_after_its_observation(office:
     assert (state.status, state.reason, len(model.seen)) == (Status.BUDGET_EXHAUSTED, Reason.DEADLINE, 1)
     assert len(state.evidence) == 1
     assert state.usage.active_s >= 180
+
+
+async def test_L39_time_that_ran_out_in_the_middle_of_a_batch_stops_the_write_that_was_to_follow(
+    office: Office,
+) -> None:
+    """A slow read and a refund in one reply: the refund is never prepared."""
+    office.task.limits = Limits(active_seconds=120)
+    batch = reply(("lookup_order", {"order_id": "1"}), ("issue_refund", {"order_id": "1", "amount": 10}))
+    runner, _ = office.worker(batch, gateway=Slow(office))
+    await runner.start("refund", goal="Refund it.", task_id="t")
+
+    state = await runner.run("t")
+
+    assert (state.reason, [name for _, name, *_ in office.desk.asked]) == (Reason.DEADLINE, ["lookup_order"])
 
 
 async def test_L26_evidence_that_is_there_counts_also_when_a_budget_ends_the_task(office: Office) -> None:
