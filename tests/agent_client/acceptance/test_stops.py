@@ -170,7 +170,6 @@ async def test_L30_L39_T07_an_iteration_that_cannot_be_afforded_is_never_begun(o
 
 async def test_L39_a_slow_tool_ends_the_task_right_after_its_observation(office: Office) -> None:
     """The answer is recorded, and no further inference begins."""
-
     office.task.limits = Limits(active_seconds=120)
     runner, model = office.worker(READ, gateway=Slow(office))
     await runner.start("refund", goal="Refund it.", task_id="t")
