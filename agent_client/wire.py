@@ -32,6 +32,7 @@ class CallRequest:
         tokens: what the model has used for this step.
         expect: held to these, or `intent_stale`.
         attempt: `Idempotency-Attempt`: sends whose answer did not prove non-execution, this one included.
+        repeat_of: the operation that this call means to do once more; it always needs an approval.
         idempotency_key: the caller's own name for the operation, for tools that ask for one.
         timeout_s: how long the loop waits; `X-Request-Timeout-Ms`.
     """
@@ -45,6 +46,7 @@ class CallRequest:
     expect: Intent | None = None
     attempt: int = 1
     approval_id: str | None = None
+    repeat_of: str | None = None
     idempotency_key: str | None = None
     traceparent: str | None = None
     timeout_s: float | None = None

@@ -81,9 +81,8 @@ def _body(request: CallRequest) -> dict[str, Any]:
     if request.expect is not None:
         expect = request.expect
         body["expect"] = {"operation_key": expect.operation_key, "action_hash": expect.action_hash}
-    if request.approval_id is not None:
-        body["approval_id"] = request.approval_id
-    return body
+    named = {"approval_id": request.approval_id, "repeat_of": request.repeat_of}
+    return body | {name: value for name, value in named.items() if value is not None}
 
 
 def _headers(request: CallRequest) -> dict[str, str]:

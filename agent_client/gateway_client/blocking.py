@@ -105,9 +105,9 @@ class BlockingGateway:
         """One approval; None: there is none this caller may see."""
         return approval_of(self._ask(ask_get(f"/v1/approvals/{segment(approval_id)}")))
 
-    def approvals(self) -> tuple[ApprovalView, ...]:
-        """The inbox: what this caller may decide or has asked for."""
-        return approvals_of(self._ask(ask_get("/v1/approvals")))
+    def approvals(self, *, state: str | None = None) -> tuple[ApprovalView, ...]:
+        """The inbox: what this caller may decide or has asked for. `state`: as `ApprovalState` names them."""
+        return approvals_of(self._ask(ask_get("/v1/approvals", state=state)))
 
     def decide(self, approval_id: str, *, approve: bool, note: str | None = None) -> Envelope:
         """Approve or deny. A second decision is refused by the gateway, so a lost answer is looked up by `approval`."""

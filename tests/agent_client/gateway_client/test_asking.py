@@ -16,6 +16,7 @@ FULL = CallRequest(
     expect=INTENT,
     attempt=2,
     approval_id="apr-1",
+    repeat_of="op-0",
     idempotency_key="mine",
     traceparent="00-1-2-01",
     timeout_s=1.0004,
@@ -38,6 +39,7 @@ def test_every_field_of_a_call_reaches_its_place() -> None:
         "run": {"id": "run-7", "step": 4, "tokens": 1260},
         "expect": {"operation_key": "key-1", "action_hash": "sha256:1"},
         "approval_id": "apr-1",
+        "repeat_of": "op-0",
     }
     assert ask.headers == {
         "Idempotency-Attempt": "2",

@@ -128,14 +128,14 @@ async def test_approvals_are_read_and_decided() -> None:
     script = (wire.done({"approvals": [approval]}), wire.done(approval), wire.done({}), wire.done({}))
     with serving(*script) as server:
         async with Gateway(server.url, token="t") as gateway:
-            inbox = await gateway.approvals()
+            inbox = await gateway.approvals(state="pending")
             one = await gateway.approval("apr-1")
             await gateway.decide("apr-1", approve=True, note="seen")
             await gateway.decide("apr-1", approve=False)
 
     assert inbox == (one,)
     assert [seen.path for seen in server.seen] == [
-        "/v1/approvals",
+        "/v1/approvals?state=pending",
         "/v1/approvals/apr-1",
         "/v1/approvals/apr-1/decision",
         "/v1/approvals/apr-1/decision",
