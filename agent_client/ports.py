@@ -5,6 +5,7 @@ Each is small enough to be written by hand. `agent_client.models`, `agent_client
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent_client.inference import ModelReply, ModelRequest
@@ -115,6 +116,15 @@ class Checkpoints(Protocol):
         forget the whole task, which only a finished one allows (else ValueError).
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edges:
+    """What a runner reaches the world by. A test, or an evaluation, puts its own around them."""
+
+    gateway: ToolGateway
+    model: Model
+    checkpoints: Checkpoints
 
 
 class Clock(Protocol):

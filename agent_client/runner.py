@@ -15,6 +15,7 @@ from agent_client.ports import (
     Chance,
     Checkpoints,
     Clock,
+    Edges,
     GatewayRefused,
     GatewayUnreachable,
     Model,
@@ -22,6 +23,7 @@ from agent_client.ports import (
     ToolGateway,
 )
 from agent_client.recorder import Recorder
+from agent_client.replay import ReplayDiff, replay
 from agent_client.run import Run
 from agent_client.secrecy import Secrecy
 from agent_client.state import LoopState
@@ -139,6 +141,54 @@ class Runner:
         due = TaskQuery(status=Status.AWAITING_APPROVAL.value, due_wall=self._clock.wall())
         found = await self._checkpoints.tasks(due)
         return tuple([await self.run(task.task_id) for task in found if task.headline.task_type in self._types])
+
+    async def replay(self, task_id: str, *, at: int, model: Model | None = None) -> ReplayDiff:
+        """Make the decision of version `at` again, with tool outputs as recorded, and compare.
+
+        Nothing runs and nothing is written; the gateway is asked for its catalogue. `model` None: the runner's own.
+
+        Raises:
+            UnknownTask: no such task, or a task type this runner does not have.
+            NoDecision: none was made from that version, or it was pruned.
+            GatewayUnreachable: there is no catalogue to be had; or GatewayRefused.
+        """
+        task = self._type((await self.state(task_id)).task_type)
+        return await replay(
+            task_id,
+            at,
+            checkpoints=self._checkpoints,
+            task=task,
+            tools=toolbox(task.tools, await self._gateway.catalogue()),
+            model=self._model if model is None else model,
+            clock=self._clock,
+        )
+
+    @property
+    def edges(self) -> Edges:
+        """What this runner reaches the world by."""
+        return Edges(gateway=self._gateway, model=self._model, checkpoints=self._checkpoints)
+
+    @property
+    def clock(self) -> Clock:
+        """What it tells time by."""
+        return self._clock
+
+    @property
+    def chance(self) -> Chance:
+        """Where its random names come from."""
+        return self._chance
+
+    def over(self, edges: Edges) -> "Runner":
+        """A worker of its own with the same task types, and these in place of this one's."""
+        return Runner(
+            gateway=edges.gateway,
+            model=edges.model,
+            checkpoints=edges.checkpoints,
+            tasks=self._types.values(),
+            sealer=self._sealer,
+            clock=self._clock,
+            chance=self._chance,
+        )
 
     def _type(self, name: str) -> TaskType:
         if name not in self._types:

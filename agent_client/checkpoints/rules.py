@@ -67,7 +67,7 @@ def read(
         if seal.snapshot(snapshot.after, task.task_id, kept) != snapshot.digest:
             raise _damaged(task, f"the snapshot at {kept.position} was changed")
         position, last, at = kept.position, snapshot.after, kept.version
-    elif version is not None and entries and entries[0].entry.position != 1:
+    elif version is not None and (not entries or entries[0].entry.position != 1):
         return None
     begin = (position, last, at)
     end, last = _walk(seal, task, entries, begin)
