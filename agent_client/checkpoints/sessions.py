@@ -80,17 +80,21 @@ class Sessions(Generic[_S]):
         session: _S | None = None
         while (task := self._work.get()) is not None:
             future, work = task
+            result: Any = None
+            failure: BaseException | None = None
             try:
                 session = session or self._open_session()
                 result = work(session)
-            except BaseException as failure:  # noqa: BLE001 - it is the waiter's to see
-                future.set_exception(failure)
-            else:
+            except BaseException as raised:  # noqa: BLE001 - it is the waiter's to see
+                failure = raised
+            # Free before the waiter knows: it may come back at once, and must not open another session for that.
+            with self._lock:
+                self._waiting -= 1
+            if failure is None:
                 future.set_result(result)
-            finally:
-                with self._lock:
-                    self._waiting -= 1
+            else:
+                future.set_exception(failure)
             # Nothing of the last task is kept while waiting for the next.
-            del task, future, work
+            del task, future, work, result, failure
         if session is not None:
             session.close()

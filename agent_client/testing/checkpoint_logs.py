@@ -191,6 +191,19 @@ async def pruning_keeps_what_is_needed(subject: CheckpointSubject) -> None:
         expect(bodies(await store.load("pruned"))[-1] == "more", "a pruned log grows on")
 
 
+async def a_version_that_was_pruned_is_none(subject: CheckpointSubject) -> None:
+    """Also when nothing but the last snapshot is left: what was pruned is not taken for damage."""
+    async with subject.open() as store:
+        await store.create("bare", commit(0, "a"))
+        await store.append("bare", after=1, commit=commit(1, "b", snapshot="S"))
+        expect(await store.prune("bare", below=1) == 2, "both entries are removed")
+        expect(await store.load("bare", version=0) is None, "a version that was pruned is None")
+        expect(await store.events("bare") == (), "no entry is left")
+        latest = _there(await store.load("bare"))
+        expect((latest.position, latest.version) == (2, 1), "the state is where it was")
+        expect(await store.append("bare", after=2, commit=commit(2, "c")) == 3, "and it grows on")
+
+
 async def pruning_never_passes_what_is_open(subject: CheckpointSubject) -> None:
     """An open intent or approval pins its version: its entries and its state stay until it is closed."""
     async with subject.open() as store:
@@ -244,6 +257,7 @@ LOG_CHECKS = (
     events_begin_after_a_position,
     tasks_are_found_by_their_headline,
     pruning_keeps_what_is_needed,
+    a_version_that_was_pruned_is_none,
     pruning_never_passes_what_is_open,
     only_a_finished_task_is_forgotten,
 )
