@@ -25,6 +25,12 @@ from agent_client.steps.observe import observe
 from agent_client.steps.terminate import after_step, ending, finish_proposed, watch
 from agent_client.steps.validate import Valid, Validated, Wait, validate
 
+TOGETHER: Final = 8
+"""Reads that run side by side."""
+
+MAX_CALLS: Final = 32
+"""Calls of one reply that are carried out."""
+
 _NO_CALL: Final = "No tool was called, so nothing happened. Text is not completion: call a tool, ask_user, or finish."
 
 
@@ -66,6 +72,8 @@ async def _step(run: Run) -> None:
         await finish(run, decision)
         return
     run.add(decision)
+    for call in decision.calls[MAX_CALLS:]:
+        _note(run, call.call_id, "too_many_calls", f"Not executed: one reply may hold {MAX_CALLS} calls.")
     if not decision.calls:
         _note(run, None, "no_tool_call", _NO_CALL)
 
@@ -89,6 +97,8 @@ async def _calls(run: Run) -> None:
         if not isinstance(checked, Valid) or not run.toolbox.is_read(checked.name):
             break
         reads.append((call, checked))
+        if len(reads) == TOGETHER:
+            break
     if reads:
         await read_together(run, reads)
     else:

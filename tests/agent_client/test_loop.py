@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agent_client.events import SequenceBegan, StepBegan, Watched
-from agent_client.loop import Next, next_of
+from agent_client.loop import MAX_CALLS, TOGETHER, Next, next_of
 from agent_client.state import LoopState
 from gateway.contract.codes import ErrorCode, NextAction
 from tests.agent_client.states import after, decided, fresh, noted
@@ -96,6 +96,35 @@ async def test_scenario_21_ids_that_a_provider_uses_again_name_nothing(office: O
 
     assert [a.call_id for a in state.outstanding] == ["call_1_1", "call_2_1"]
     assert len(office.desk.effects) == 2
+
+
+async def test_a_reply_of_a_thousand_calls_is_no_flood(office: Office) -> None:
+    """Eight reads at a time, 32 in all; the others are told."""
+    now = most = 0
+
+    class Counting:
+        """Counts how many calls are under way at once."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(office.gateway, name)
+
+        async def call(self, request: Any) -> Any:
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            try:
+                return await office.gateway.call(request)
+            finally:
+                now -= 1
+
+    flood = reply(*(("lookup_order", {"order_id": str(n)}) for n in range(100)))
+    runner, _ = office.worker(flood, CANNOT, gateway=Counting())
+    await runner.start("refund", goal="g", task_id="t")
+
+    state = await runner.run("t")
+
+    assert (most, len(state.evidence)) == (TOGETHER, MAX_CALLS)
+    assert [o.code for o in state.observations].count("too_many_calls") == 100 - MAX_CALLS
 
 
 async def test_a_finish_in_a_batch_is_judged_after_what_stands_before_it(office: Office) -> None:

@@ -167,8 +167,8 @@ async def _send(run: Run, action: Action, valid: Valid, *, free: bool) -> bool |
         case Unsaid():
             return None
         case Refused(envelope=envelope):
-            if not free and envelope.meta.store_epoch not in (None, action.store_epoch):
-                # Another store: that it has no record proves nothing.
+            if not free and envelope.meta.store_epoch != action.store_epoch:
+                # Another store, or nobody says which: that there is no record proves nothing.
                 return None
             await _give_up(run, action, valid, envelope)
             return False

@@ -172,6 +172,9 @@ async def test_absence_in_another_store_proves_nothing() -> None:
     state = await ran(refused, reconcile_seconds=20)
     assert (state.reason, state.outstanding[0].flagged) == (Reason.UNRECONCILED, True)
 
+    nameless = Line(answers=[DOUBT], looks=[None], refuse_prepare=fail(ErrorCode.RATE_LIMITED, Meta(request_id="r")))
+    assert (await ran(nameless, reconcile_seconds=20)).reason is Reason.UNRECONCILED
+
 
 async def test_an_unknown_operation_is_looked_at_by_the_gateway_and_then_called() -> None:
     """Only a live call may replay, so both are tried, and time passes in between."""
