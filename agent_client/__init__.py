@@ -22,8 +22,8 @@ from agent_client.inference import (
     Usage,
 )
 from agent_client.limits import Limits
-from agent_client.replay import NoDecision, ReplayDiff
 from agent_client.models import anthropic_messages, openai_chat
+from agent_client.replay import NoDecision, ReplayDiff
 from agent_client.runner import Runner, UnknownTask
 from agent_client.sealing import AesSealer, Unsealed
 from agent_client.secrecy import SealerRequired
