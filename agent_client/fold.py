@@ -61,8 +61,11 @@ def apply(state: LoopState, event: ev.Event) -> LoopState:
     return state.model_copy(update=change(state, event))
 
 
-def _entered(state: LoopState, _: ev.Entered) -> dict[str, Any]:
-    return {"entered": True, "resumes": state.resumes + state.entered}
+def _entered(state: LoopState, event: ev.Entered) -> dict[str, Any]:
+    # Taking the task is a commit, and marks the time: what was waited until then must be counted here.
+    away = _away(state, event.at_wall) if state.status is Status.AWAITING_APPROVAL else 0.0
+    usage = state.usage.model_copy(update={"suspended_s": state.usage.suspended_s + away})
+    return {"entered": True, "resumes": state.resumes + state.entered, "usage": usage}
 
 
 def _step_began(state: LoopState, event: ev.StepBegan) -> dict[str, Any]:
@@ -160,7 +163,7 @@ def _suspended(state: LoopState, event: ev.Suspended) -> dict[str, Any]:
 def _woken(state: LoopState, event: ev.Woken) -> dict[str, Any]:
     if state.status is not Status.AWAITING_APPROVAL:
         raise IllegalEvent("nothing waits for an approval")
-    away = max(0.0, event.at_wall - state.marked_wall)
+    away = _away(state, event.at_wall)
     status = ActionStatus.APPROVED if event.granted else ActionStatus.PROPOSED
     return {
         **_action(state, event.call_id, lambda _: {"status": status}),
@@ -247,6 +250,10 @@ def _used(state: LoopState, read: int, written: int, seconds: float) -> Any:
             "model_s": was.model_s + seconds,
         }
     )
+
+
+def _away(state: LoopState, until_wall: float) -> float:
+    return max(0.0, until_wall - state.marked_wall)
 
 
 def _worked(state: LoopState, seconds: float) -> Any:

@@ -104,6 +104,11 @@ def test_L11_L40_suspension_ends_the_stretch_and_its_time_is_counted_apart() -> 
     assert (woken.status, woken.usage.suspended_s, woken.usage.active_s) == (Status.RUNNING, 7_200.0, 1.0)
     assert woken.outstanding[0].status is ActionStatus.APPROVED
 
+    taken = after(state, Entered(at_wall=7_000.0), marked(checkpoint=False, at_wall=7_000.0))  # type: ignore[arg-type]
+    woken = apply(taken, Woken(call_id="call_1_1", granted=True, at_wall=7_400.0))
+
+    assert woken.usage.suspended_s == 7_200.0
+
 
 def test_an_approval_that_lapsed_leaves_its_action_proposed() -> None:
     """Only a granted one makes it approved."""
