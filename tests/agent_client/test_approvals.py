@@ -298,3 +298,28 @@ async def test_L83_a_fixed_sequence_survives_death_at_any_call(office: Office, a
 
     assert state.status is Status.SUCCEEDED, state.detail
     assert [name for name, _ in office.desk.effects] == ["issue_refund", "notify_customer"]
+
+
+async def test_L83_a_sequence_may_wait_for_a_second_person_and_goes_on_where_it_was(office: Office) -> None:
+    """An action within it needs approval, too: it suspends, and does not begin a sequence of its own."""
+
+    @office.task.after_approval
+    def settle(issued: Any) -> Any:
+        yield Call("issue_refund", order_id="2", amount=3_000)
+        yield Call("get_refund_status", refund_id=issued.data["refund_id"])
+        yield Call("get_refund_status", refund_id="rf_2")
+
+    state = await office.suspended()
+    office.desk.decide(state.approval.id, "approved")
+    state = await resumed(office)
+    assert (state.status, state.approval.id) == (Status.AWAITING_APPROVAL, "apr-2")
+    office.desk.decide("apr-2", "approved")
+
+    state = await resumed(office)
+
+    assert (state.status, state.reason) == (Status.SUCCEEDED, Reason.VERIFIED), state.detail
+    assert [e.arguments for e in state.evidence if e.tool == "get_refund_status"] == [
+        {"refund_id": "rf_1"},
+        {"refund_id": "rf_2"},
+    ]
+    assert len(office.desk.effects) == 2
