@@ -8,9 +8,9 @@ import asyncio
 import json
 import sys
 
-from bench.cases import CASES, CONNECTIONS, EVERY, FIRST_NEW, GATE_SLACK, GROWTH, TARGET_AT, WRITE, Place
-from bench.endurance import endure
-from bench.laps import Laps
+from bench.cases import CASES, CONNECTIONS, EVERY, FIRST_NEW, GATE_SLACK, GROWTH_CASES, TARGET_AT, WRITE, Place
+from bench.endurance import Memory, endure
+from bench.laps import Laps, Measured
 from bench.load import LoadError, find_wrk
 from bench.report import Report
 from bench.servers import WrongAnswerError, check, fill, servers
@@ -32,27 +32,26 @@ async def measure(options: argparse.Namespace) -> Report:
     Raises:
         LoadError, NotStartedError, WrongAnswerError: it could not be measured.
     """
-    wanted: list[str] = options.only
-    cases = [case for case in CASES if case.id in wanted and not (options.gate and case.target is None)]
-    growth = [GROWTH] if GROWTH.id in wanted else []
-    report = Report(measured=[])
+    cases = [case for case in CASES if case.id in options.only and not (options.gate and case.target is None)]
+    growth = [case for case in GROWTH_CASES if case.id in options.only]
+    measured: list[Measured] = []
+    grown: list[Measured] = []
+    memory: Memory | None = None
     if cases or growth:
         places = {Place.PROXY, Place.TWO_SPANS, *(case.place for case in (*cases, *growth))}
         async with servers(places) as up:
             await fill(up, WRITE)
             for number, case in enumerate((*cases, *growth)):
                 await check(up, case, first=FIRST_NEW if case.many else _NUMBER_TO_CHECK + number)
-            laps = Laps(up, progress, seconds=options.seconds)
-            measured = []
-            for connections in options.connections:
-                measured += await laps.go(cases, connections=connections, laps=options.laps) if cases else []
-            grown = await laps.go(growth, connections=TARGET_AT, laps=options.laps) if growth else []
-            report = Report(measured=measured, growth=grown)
-    if _MEMORY in wanted:
+            laps = Laps(up, progress)
+            for connections in options.connections if cases else ():
+                measured += await laps.go(cases, connections=connections, laps=options.laps)
+            for case in growth:
+                grown += await laps.go([case], connections=TARGET_AT, laps=options.laps)
+    if _MEMORY in options.only:
         async with servers({Place.TWO_SPANS}) as up:
             memory = await endure(up, progress, calls=options.calls, more=2 * options.calls)
-        report = Report(measured=report.measured, growth=report.growth, memory=memory)
-    return report
+    return Report(measured=measured, growth=grown, memory=memory)
 
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
@@ -67,16 +66,15 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(words)
-    options.only = (
-        options.only.split(",") if options.only else [each for each in known if not (options.gate and each == _MEMORY)]
-    )
+    every = [each for each in known if not (options.gate and each == _MEMORY)]
+    options.only = options.only.split(",") if options.only else every
     if unknown := [each for each in options.only if each not in known]:
         parser.error(f"there is no case {unknown[0]}; there are {', '.join(known)}")
     chosen = options.connections.split(",") if options.connections else [str(each) for each in CONNECTIONS]
     if not all(each.isdigit() and int(each) for each in chosen):
         parser.error("--connections takes whole numbers, as in 1,8,64")
     options.connections = [TARGET_AT] if options.gate else [int(each) for each in chosen]
-    options.laps, options.calls, options.seconds = (3, 10_000, 1) if options.quick else (9, 100_000, 1)
+    options.laps, options.calls = (3, 10_000) if options.quick else (9, 100_000)
     return options
 
 

@@ -38,7 +38,7 @@ class Case:
         target: CPU a call at 64 connections, as a ratio to the yardstick's; None where nothing is promised.
         many: after how many calls the numbers in `body` begin again; 0 for never.
         ok: whether its answers are 2xx. A refusal's are not.
-        yardstick: what it is compared with.
+        yardstick: the case it is compared with; None: the barest proxy.
     """
 
     id: str
@@ -50,7 +50,7 @@ class Case:
     many: int = 0
     ok: bool = True
     counts_up: bool = False
-    yardstick: Place = Place.PROXY
+    yardstick: "Case | None" = None
 
 
 _READ: Final = _ARGUMENTS % ("4471", "")
@@ -93,8 +93,20 @@ GROWTH: Final = Case(
     place=Place.THOUSAND,
     body=_READ,
     target=1.0,
-    yardstick=Place.TWO_SPANS,
+    yardstick=READ,
+)
+
+GROWTH_WRITE: Final = Case(
+    id="growth-write",
+    title="keyed write with 1,000 manifests, against 5",
+    place=Place.THOUSAND,
+    body=_WRITE,
+    tool="issue_refund",
+    target=1.0,
+    counts_up=True,
+    yardstick=WRITE,
 )
 
 CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, REPLAY, REFUSAL)
-EVERY: Final = {case.id: case for case in (*CASES, GROWTH)}
+GROWTH_CASES: Final = (GROWTH, GROWTH_WRITE)
+EVERY: Final = {case.id: case for case in (*CASES, *GROWTH_CASES)}

@@ -1,7 +1,7 @@
 """Ratios that a busy machine cannot bend: each slice of a case lies between two slices of its yardstick.
 
-A lap goes once through the cases at one number of connections, with all servers up: yardstick, case, yardstick, case,
-…, yardstick. A case's ratio in that lap is its CPU a call over the mean of the two slices around it, so that a machine
+A lap goes once through the cases at one number of connections, with all servers up: case, yardstick, case, yardstick,
+…, after a first slice of the yardstick. A case's ratio in that lap is its CPU a call over the mean of the two slices around it, so that a machine
 that gets slower for a while makes both slower. What is reported is the median over the laps.
 """
 
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
-from bench.cases import FIRST_NEW, PROXY, READ, Case, Place
+from bench.cases import FIRST_NEW, PROXY, Case
 from bench.load import LoadError, Served, drive
 from bench.processes import cpu_s
 from bench.servers import Servers
 
+_SLICE_S: Final = 1
 _ENOUGH_CALLS: Final = 20
 _NUMBERS_A_SLICE: Final = 1_000_000
-_YARDSTICKS: Final = {Place.PROXY: PROXY, Place.TWO_SPANS: READ}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +62,9 @@ class Measured:
 class Laps:
     """Goes laps. `progress` is told what is being measured."""
 
-    def __init__(self, servers: Servers, progress: Callable[[str], None], *, seconds: int) -> None:
+    def __init__(self, servers: Servers, progress: Callable[[str], None]) -> None:
         self._servers = servers
         self._progress = progress
-        self._seconds = seconds
         # Each slice of writes gets numbers that no other slice has.
         self._firsts = (FIRST_NEW + _NUMBERS_A_SLICE * number for number in count(1))
 
@@ -76,10 +75,10 @@ class Laps:
             LoadError: calls failed, or too few were answered to say anything.
         """
         measured = [Measured(case=case, connections=connections) for case in cases]
-        yardstick = _YARDSTICKS[cases[0].yardstick]
+        yardstick = cases[0].yardstick or PROXY
+        before = await self.slice(yardstick, connections)
         for lap in range(laps):
             self._progress(f"{connections} connections, lap {lap + 1} of {laps}")
-            before = await self.slice(yardstick, connections)
             # Each lap begins elsewhere: no case is always the one after the same other.
             for each in measured[lap % len(measured) :] + measured[: lap % len(measured)]:
                 piece = await self.slice(each.case, connections)
@@ -102,11 +101,12 @@ class Laps:
             self._servers.key,
             case,
             connections=connections,
-            seconds=self._seconds,
+            seconds=_SLICE_S,
             first=first,
         )
         used = cpu_s(pid) - used
-        wrong = served.broken + (served.not_ok if case.ok else served.calls - served.not_ok)
-        if wrong or served.calls < _ENOUGH_CALLS:
+        wrong = served.not_ok if case.ok else served.calls - served.not_ok
+        # A machine that others use as well lets a call wait too long now and then; a wrong answer is never its fault.
+        if wrong or served.broken > 1 + served.calls // 100 or served.calls < _ENOUGH_CALLS:
             raise LoadError(f"{case.id}, {connections} connections: {served}")
         return Slice(served=served, cpu_s=used)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from bench.cases import GATE_SLACK, TARGET_AT, Case
+from bench.cases import GATE_SLACK, PROXY, TARGET_AT, Case
 from bench.endurance import FLAT_MB, LIMIT_MB, Memory
 from bench.laps import Measured
 
@@ -23,7 +23,7 @@ class Report:
     def above(self, slack: float) -> list[str]:
         """Sentences about what lies above `slack` times its target."""
         complaints = [
-            f"{each.case.title}: {each.ratio:.2f} times the {each.case.yardstick}, "
+            f"{each.case.title}: {each.ratio:.2f} times {(each.case.yardstick or PROXY).title}, "
             f"above {limit:.2f} ({slack:g} times the target of {each.case.target:g})"
             for each in (*self.measured, *self.growth)
             if (limit := _limit(each, slack)) is not None and each.ratio > limit
@@ -117,7 +117,7 @@ def _case(measured: Measured) -> dict[str, Any]:
     return {
         "id": measured.case.id,
         "title": measured.case.title,
-        "yardstick": measured.case.yardstick.value,
+        "yardstick": (measured.case.yardstick or PROXY).id,
         "connections": measured.connections,
         "target": measured.case.target if measured.connections == TARGET_AT else None,
         "ratio": round(measured.ratio, 3),

@@ -13,25 +13,39 @@ from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
-from gateway.adapters.memory.limits import MemoryBulkheads, MemoryRateLimits, MemoryRetryBudgets
+from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits, MemoryRetryBudgets
 from gateway.adapters.memory.operations import MemoryOperationStore
+from gateway.adapters.oidc.issuers import IssuersError
+from gateway.adapters.oidc.tokens import Tokens
 from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry, open_telemetry
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.adapters.redis.address import parse_address
+from gateway.adapters.redis.breakers import RedisBreakers
+from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.limits import RedisLimits
+from gateway.adapters.redis.pool import Login
+from gateway.adapters.redis.routes import route_to
+from gateway.adapters.redis.store import RedisOperationStore
+from gateway.adapters.sqlite.limits import SqliteLimits
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.chance import SystemChance
 from gateway.adapters.system.clock import SystemClock
+from gateway.at_rest.sealing import Sealer
+from gateway.fronts.http.credentials import Credentials
 from gateway.fronts.http.ports import Authenticator
 from gateway.manifest.building import Operator
+from gateway.manifest.units import rate
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.parts import Bounds, Parts
 from gateway.settings import Settings, SettingsError
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
+from gateway.stages.execute.breaker.ports import BreakerStore
+from gateway.stages.execute.breaker.quotas import OperatorRates
 from gateway.stages.execute.operation.ports import OperationStore, StoreUnavailableError
 
 _log = logging.getLogger("oncegate")
-_SQLITE, _MEMORY = "sqlite:///", "memory://"
+_SQLITE, _MEMORY, _REDIS = "sqlite:///", "memory://", "redis"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +65,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         SettingsError: something it needs cannot be used; one sentence that says what and where.
     """
     shelf = _shelf(settings, environ)
-    keys = KeyFile(settings.keys)
+    authenticator, reload_callers = open_callers(settings)
     telemetry = _telemetry(settings, environ)
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
     parts = wire(
@@ -64,11 +78,11 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
 
     def reload() -> None:
         accepted = shelf.reload()
-        keys.reload()
+        reload_callers()
         telemetry.config_reloaded(accepted=accepted)
         telemetry.manifests_loaded(shelf.catalogue.tools.values())
 
-    return Gateway(core=Pipeline(parts, log_fault), authenticator=keys, telemetry=telemetry, reload=reload)
+    return Gateway(core=Pipeline(parts, log_fault), authenticator=authenticator, telemetry=telemetry, reload=reload)
 
 
 def wire(
@@ -77,8 +91,14 @@ def wire(
     """The parts of a pipeline around the given edges."""
     clock = SystemClock()
     chance = SystemChance(clock)
+    breakers: BreakerStore = MemoryBreakers(clock)
+    limits: MemoryLimits | SqliteLimits | RedisLimits = MemoryLimits(clock)
+    if isinstance(store, RedisOperationStore):
+        breakers, limits = RedisBreakers(store.client, clock), RedisLimits(store.client, clock)
+    elif isinstance(store, SqliteOperationStore):
+        limits = SqliteLimits(store.beside("limits"), store.host)
     guard = Guard(
-        MemoryBreakers(clock),
+        breakers,
         draw=chance.draw,
         token=chance.token,
         changed=lambda scope, before, after: telemetry.breaker_changed(scope, before.state, after.state),
@@ -92,7 +112,8 @@ def wire(
         chance=chance,
         guard=guard,
         bulkheads=MemoryBulkheads(clock),
-        rates=MemoryRateLimits(clock),
+        rates=limits,
+        spending=limits,
         budgets=MemoryRetryBudgets(),
         telemetry=telemetry,
         bounds=Bounds(
@@ -103,6 +124,9 @@ def wire(
             sync_rows=settings.rows == "sync",
             allow_volatile=settings.allow_volatile,
             retention_s=settings.retention_s,
+            rates=OperatorRates(
+                caller=tuple(map(rate, settings.caller_rate)), tenant=tuple(map(rate, settings.tenant_rate))
+            ),
         ),
     )
 
@@ -117,9 +141,12 @@ def open_store(settings: Settings) -> OperationStore:
         return MemoryOperationStore(SystemClock())
     try:
         seal = settings.seal_key
+        sealer = None if seal is None else Sealer.parse(seal.get_secret_value())
+        if settings.store.startswith(_REDIS):
+            return _open_redis(settings, sealer)
         return SqliteOperationStore.open(
             Path(settings.store.removeprefix(_SQLITE)),
-            sealer=None if seal is None else Sealer.parse(seal.get_secret_value()),
+            sealer=sealer,
             rows_retention_s=settings.rows_retention_s,
             accept_host=settings.accept_host,
         )
@@ -127,9 +154,49 @@ def open_store(settings: Settings) -> OperationStore:
         raise SettingsError(f"{settings.store}: {wrong}") from wrong
 
 
+def _open_redis(settings: Settings, sealer: Sealer | None) -> RedisOperationStore:
+    """A store that connects when it is first asked."""
+    address, clock = parse_address(settings.store), SystemClock()
+    login = Login(
+        username=address.username,
+        password=None if settings.redis_password is None else settings.redis_password.get_secret_value(),
+        database=address.database,
+        tls=address.tls,
+    )
+    return RedisOperationStore(
+        Client(route_to(address, login), clock),
+        clock,
+        sealer=sealer,
+        rows_retention_s=settings.rows_retention_s,
+        replicas=settings.store_wait,
+    )
+
+
 def log_fault(where: str, error: BaseException) -> None:
     """A fault of our own, for the log only: its text may hold what no caller should read."""
     _log.error("unexpected fault in %s", where, exc_info=error)
+
+
+def open_callers(settings: Settings) -> tuple[Authenticator, Callable[[], None]]:
+    """What proves who calls, and what takes its files anew.
+
+    Raises:
+        SettingsError: the file of issuers cannot be used.
+    """
+    keys = KeyFile(settings.keys)
+    if settings.issuers is None:
+        return keys, lambda: _all(keys.reload)
+    clock = SystemClock()
+    try:
+        tokens = Tokens(settings.issuers, clock, wall=clock.wall)
+    except IssuersError as wrong:
+        raise SettingsError(str(wrong)) from wrong
+    return Credentials(keys, tokens), lambda: _all(keys.reload, tokens.reload)
+
+
+def _all(*steps: Callable[[], object]) -> None:
+    for step in steps:
+        step()
 
 
 def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:

@@ -12,7 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 _PREFIX: Final = "ONCEGATE_"
 _RENAMED: Final = {"allow_private": "ONCEGATE_EGRESS_ALLOW_PRIVATE"}
-SECRETS: Final = {"seal_key": "seal_key_env", "argument_hash_key": "argument_hash_key_env"}
+SECRETS: Final = {
+    "seal_key": "seal_key_env",
+    "argument_hash_key": "argument_hash_key_env",
+    "redis_password": "redis_password_env",
+}
 """Secret field -> the field that names the environment variable it is read from."""
 
 DURATION_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -73,6 +77,7 @@ Size = Annotated[int, BeforeValidator(lambda value: _quantity(value, _BYTES, "64
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
 _HostPort = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$")]
+_Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}/(s|m|h|d)$")]
 _Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
@@ -84,11 +89,21 @@ class Settings(BaseModel):
     manifests: Path = Field(default=Path("tool_manifests"), description="Directory of tool manifests.")
     store: str = Field(
         default="sqlite:///oncegate.db",
-        pattern=r"^(sqlite:///.+|memory://)$",
-        description="Where operation records live: `sqlite:///PATH` (durable), or `memory://` for tests. Three slashes and a relative path, or four and an absolute one.",
+        pattern=r"^(sqlite:///.+|memory://|rediss?(\+sentinel|\+cluster)?://([^:@/]+@)?[^@/]+(/.*)?)$",
+        description="Where operation records live: `sqlite:///PATH` (one host; three slashes and a relative path, or four and an absolute one), `redis://[USER@]HOST[:PORT][/DATABASE]` (many gateways; `rediss` for TLS, `redis+sentinel://HOST,HOST/MASTER`, `redis+cluster://HOST,HOST`), or `memory://` for tests.",
+    )
+    store_wait: int = Field(
+        default=0,
+        ge=0,
+        le=16,
+        description="How many replicas of a Redis store must have the mark of a send before anything is sent. With fewer the write is refused; 0: what a failover loses may be sent twice, where the provider knows no key.",
     )
     keys: Path = Field(
         default=Path("oncegate-keys.json"), description="File of API key hashes, written by `oncegate keys create`."
+    )
+    issuers: Path | None = Field(
+        default=None,
+        description="File of the issuers whose JWTs are accepted beside API keys, as docs/authentication.md describes it. Unset: API keys only.",
     )
     manifest_env: Annotated[tuple[_Variable, ...], BeforeValidator(_names)] = Field(
         default=(), description="Environment variables that manifests may use as `${NAME}`. Any other name is refused."
@@ -167,6 +182,14 @@ class Settings(BaseModel):
         default="grouped",
         description="When the execution row of a read is durable: within 50 ms together with others, or before the answer. Rows of writes that came to their record are always durable first.",
     )
+    caller_rate: Annotated[tuple[_Rate, ...], BeforeValidator(_names)] = Field(
+        default=(),
+        max_length=4,
+        description="Calls of one caller over all tools, such as `600/m` or `50/s,20000/d`. Calls answered from a record, and refused ones, do not count.",
+    )
+    tenant_rate: Annotated[tuple[_Rate, ...], BeforeValidator(_names)] = Field(
+        default=(), max_length=4, description="The same for all callers of one tenant together."
+    )
     accept_host: bool = Field(
         default=False, description="Take over a store file that another machine used, once it does not any more."
     )
@@ -187,8 +210,13 @@ class Settings(BaseModel):
         default="ONCEGATE_ARGUMENT_HASH_KEY",
         description="Name of the environment variable with the key of the argument hashes in execution rows. Without it each start draws its own, and hashes of two starts cannot be compared.",
     )
+    redis_password_env: _Variable = Field(
+        default="ONCEGATE_REDIS_PASSWORD",
+        description="Name of the environment variable with the password of a Redis store: an address is logged and shown, and holds none.",
+    )
     seal_key: Secret = Field(default=None, description="What `seal_key_env` names. Unset: stored texts are not sealed.")
     argument_hash_key: Secret = Field(default=None, description="What `argument_hash_key_env` names.")
+    redis_password: Secret = Field(default=None, description="What `redis_password_env` names. Unset: no password.")
 
     otlp_endpoint: str | None = Field(
         default=None,

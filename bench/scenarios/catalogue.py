@@ -1,5 +1,15 @@
 """The rows of the table, in order."""
 
+from bench.scenarios.approvals import (
+    changed_after_the_word,
+    denied,
+    killed_with_it,
+    lapsed,
+    never_left,
+    own_word,
+    used_at_once,
+    used_twice,
+)
 from bench.scenarios.arguments import changed_amount, extra_argument, other_in_similar_words, same_in_other_words
 from bench.scenarios.crashes import killed_after_the_commit, stalled_owner
 from bench.scenarios.crowd import identical_calls
@@ -35,6 +45,20 @@ SCENARIOS = (
         processes=2, alone=True, options=SHORT_LEASE | WORKERS,
     ),
     Scenario(id="S6", title="extra argument force: true", right=0, play=extra_argument),
+    Scenario(id="S8", title="approved, then the amount changes", right=0, play=changed_after_the_word),
+    Scenario(id="S8u", title="approved, then used again and again", right=1, play=used_twice),
+    Scenario(
+        id="S8p", title="one approval, 20 calls from 4 clients over 2 gateways", right=1, play=used_at_once,
+        processes=2, alone=True,
+    ),
+    Scenario(id="S8e", title="approved, then lapsed", right=0, play=lapsed),
+    Scenario(id="S8s", title="the requester approves it itself", right=0, play=own_word),
+    Scenario(id="S8d", title="denied, then called again", right=0, play=denied),
+    Scenario(id="S8n", title="approved, and the attempt never left", right=1, play=never_left, alone=True),
+    Scenario(
+        id="S8k", title="approved, then killed -9 after the commit", right=1, play=killed_with_it,
+        alone=True, options=SHORT_LEASE | WORKERS,
+    ),
     Scenario(id="S9", title="commits, then closes without an answer", right=1, play=broken_answer(ending="close")),
     Scenario(id="S9r", title="commits, then resets the connection", right=1, play=broken_answer(ending="reset")),
     Scenario(id="S9b", title="commits, then 502", right=1, play=broken_answer(ending="status", status=502)),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from bench.scenarios.burst import ask, from_processes
-from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError
+from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError, Word
 
 CONFLICTS = frozenset({409, 422})
 
@@ -33,6 +33,14 @@ class Listening:
 
     async def look_now(self, call: Call) -> None:
         """There is no common way to ask."""
+
+    async def decide(self, call: Call, word: Word) -> bool:
+        """There is no common way to approve."""
+        raise UnsupportedError(f"nobody can say {word} to {call.tool} in a common way")
+
+    async def until_lapsed(self, call: Call) -> None:
+        """Nor to see an approval lapse."""
+        raise UnsupportedError(f"{call.tool} has no approvals in a common way")
 
     async def kill(self, process: int = 0) -> None:
         """Not ours to kill."""

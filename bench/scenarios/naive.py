@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import Any
 
-from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError
+from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError, Word
 from gateway.demo.naive import refund
 
 TIMEOUT_S = 0.5
@@ -49,6 +49,13 @@ class Naive:
 
     async def look_now(self, call: Call) -> None:
         """A naive client does not look."""
+
+    async def decide(self, call: Call, word: Word) -> bool:  # noqa: ARG002 - nobody is asked
+        """Without a gateway nobody is asked, and any word will do."""
+        return True
+
+    async def until_lapsed(self, call: Call) -> None:
+        """Nothing lapses."""
 
     async def kill(self, process: int = 0) -> None:
         """SIGKILL the worker."""

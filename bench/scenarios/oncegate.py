@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.scenarios.burst import ask, from_processes
-from bench.scenarios.target import Call, Kind, Setting, Told
+import httpx
+
+from bench.scenarios.burst import PATIENCE_S, ask, from_processes
+from bench.scenarios.target import Call, Kind, Setting, Told, Word
 from gateway.demo.gateway_process import COMMAND, create_key, start_gateway
 from gateway.demo.processes import Child
 
 MANIFESTS = Path(__file__).parent / "manifests"
-PERMISSIONS = ("refunds:write", "refunds:read")
+PERMISSIONS = ("refunds:write", "refunds:read", "refunds:approve")
 KINDS = {"executed": Kind.EXECUTED, "unknown": Kind.UNKNOWN, "not_executed": Kind.NOT_EXECUTED}
 CODES = {
     "idempotency_conflict": Kind.CONFLICT,
@@ -25,19 +27,28 @@ CODES = {
 class OnceGate:
     """One or several gateway processes on one store.
 
-    `command` is what `serve` is given to, `host` where it listens, `manifests` what it serves.
+    `command` is what `serve` is given to, `host` where it listens, `manifests` what it serves, `store` where its
+    records are, if not in a file of its folder.
     """
 
     def __init__(
-        self, *, command: Sequence[str] = COMMAND, host: str = "127.0.0.1", manifests: Path = MANIFESTS
+        self,
+        *,
+        command: Sequence[str] = COMMAND,
+        host: str = "127.0.0.1",
+        manifests: Path = MANIFESTS,
+        store: str | None = None,
     ) -> None:
+        self._store = store
         self._manifests = manifests
         self._command = command
         self._host = host
         self._processes: list[Child] = []
         self._setting: Setting | None = None
         self._headers: dict[str, str] = {}
+        self._lead: dict[str, str] = {}
         self._operations: dict[str, str] = {}
+        self._approvals: dict[str, str] = {}
 
     async def start(self, setting: Setting) -> None:
         """Make a key for a caller and start the processes."""
@@ -46,6 +57,10 @@ class OnceGate:
             setting.folder / "keys.json", subject="agent", tenant="scenarios", permissions=PERMISSIONS
         )
         self._headers = {"Authorization": f"Bearer {key}"}
+        lead = await create_key(
+            setting.folder / "keys.json", subject="lead", tenant="scenarios", permissions=("refunds:approve",)
+        )
+        self._lead = {"Authorization": f"Bearer {lead}"}
         self._processes = [await self._started(number) for number in range(setting.processes)]
 
     async def _started(self, number: int) -> Child:
@@ -58,6 +73,7 @@ class OnceGate:
             options=self._setting.options,
             command=self._command,
             host=self._host,
+            store=self._store,
         )
 
     async def call(self, call: Call, *, process: int = 0) -> Told:
@@ -77,6 +93,22 @@ class OnceGate:
         if operation := self._operations.get(call.key):
             url = f"{self._processes[0].url}/v1/operations/{operation}/reconcile"
             await ask({"headers": self._headers, "body": {}}, [url])
+
+    async def decide(self, call: Call, word: Word) -> bool:
+        """`POST /v1/approvals/{id}/decision` for the approval of the last answer to this call."""
+        headers = self._headers if word is Word.OWN else self._lead
+        body = {"decision": "deny" if word is Word.NO else "approve"}
+        [answer] = await ask({"headers": headers, "body": body}, [f"{self._approval(call)}/decision"])
+        return bool((answer["body"] or {}).get("ok"))
+
+    async def until_lapsed(self, call: Call) -> None:
+        """Read it until it says so."""
+        async with httpx.AsyncClient(headers=self._lead, timeout=PATIENCE_S, trust_env=False) as client:
+            while (await client.get(self._approval(call))).json()["data"]["state"] != "expired":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+    def _approval(self, call: Call) -> str:
+        return f"{self._processes[0].url}/v1/approvals/{self._approvals.get(call.key, 'none')}"
 
     async def kill(self, process: int = 0) -> None:
         """SIGKILL one process."""
@@ -108,6 +140,8 @@ class OnceGate:
         envelope = answer["body"] or {}
         if operation := envelope.get("meta", {}).get("operation_id"):
             self._operations[call.key] = operation
+        if approval := envelope.get("meta", {}).get("approval_id"):
+            self._approvals[call.key] = approval
         return read_envelope(envelope)
 
 

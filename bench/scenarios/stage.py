@@ -61,6 +61,11 @@ class Stage:
         arguments = {"order_id": self.order, "payment_id": "PAY-1", "amount_paise": AMOUNT_PAISE, **changes}
         return Call(tool=TOOLS[self.column], arguments=arguments, key=f"refund-{self.order}")
 
+    def call_of(self, tool: str, amount_paise: int) -> Call:
+        """The same refund by another tool of the scenario manifests."""
+        arguments = {"order_id": self.order, "payment_id": "PAY-1", "amount_paise": amount_paise}
+        return Call(tool=tool, arguments=arguments, key=f"refund-{self.order}")
+
     async def ask(self, *, process: int = 0, **changes: Any) -> Told:
         """Make the call once."""
         return await self.target.call(self.call(**changes), process=process)

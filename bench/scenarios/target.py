@@ -33,6 +33,16 @@ class Kind(StrEnum):
     """An error from which the caller learns nothing about the effect."""
 
 
+class Word(StrEnum):
+    """What is said about an action that waits for a person."""
+
+    YES = "yes"
+    """By somebody who may approve it."""
+    NO = "no"
+    OWN = "own"
+    """A yes, by whoever asked."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """One answer to one call. `code` is the target's own word for an error, if it has one."""
@@ -97,6 +107,17 @@ class Target(Protocol):
 
     async def look_now(self, call: Call) -> None:
         """Ask the gateway to look the open operations of this call up at once, if it can be asked."""
+        ...
+
+    async def decide(self, call: Call, word: Word) -> bool:
+        """Say a word about what waits for one since the last answer to this call; whether it was taken.
+
+        Raises UnsupportedError for a gateway without approvals.
+        """
+        ...
+
+    async def until_lapsed(self, call: Call) -> None:
+        """Wait until that approval is over."""
         ...
 
     async def kill(self, process: int = 0) -> None:

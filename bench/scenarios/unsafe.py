@@ -14,8 +14,9 @@ from bench.scenarios.oncegate import OnceGate
 from gateway.adapters.http_tool import connection
 from gateway.contract.envelope import Envelope
 from gateway.manifest import arguments, lookups
+from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Lookup
-from gateway.pipeline import reconciling, sending, writes
+from gateway.pipeline import claiming, inbox, reconciling, sending, writes
 from gateway.pipeline.ruling import EXECUTION
 from gateway.pipeline.visit import Visit
 from gateway.stages.execute.attempt.classify import classify
@@ -95,6 +96,20 @@ def no_linger() -> None:
     _put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
 
 
+def approval_for_any_amount() -> None:
+    """An approval is for the operation, whatever its arguments and its request."""
+
+    def of_operation(_self: claiming.Claims, _visit: Visit, key: str, _rendered: RenderedRequest) -> str:
+        return key
+
+    _put(claiming.Claims, "action_hash", of_operation)
+
+
+def anybody_approves() -> None:
+    """Who decides is nobody's business."""
+    _put(inbox, "bar", lambda *_, **__: None)
+
+
 PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "look-up-trusted-at-once": look_up_trusted_at_once,
     "look-up-without-baseline": look_up_without_baseline,
@@ -102,6 +117,8 @@ PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "classified-by-exception": classified_by_exception,
     "key-from-raw-arguments": key_from_raw_arguments,
     "rules-before-the-record": rules_before_the_record,
+    "approval-for-any-amount": approval_for_any_amount,
+    "anybody-approves": anybody_approves,
     "no-hold": no_hold,
     "no-linger": no_linger,
 }

@@ -21,6 +21,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "call": ("gateway.cli.call", "Call a tool through a gateway."),
     "prepare": ("gateway.cli.prepare", "Validate and authorise a call; execute nothing."),
     "operations": ("gateway.cli.operations", "List, show, reconcile, settle and forget operations."),
+    "approvals": ("gateway.cli.approvals", "List, show, approve and deny what waits for a person."),
     "executions": ("gateway.cli.executions", "One row for every answer the gateway gave."),
     "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),
     "config": ("gateway.cli.config", "Show the settings in force and where each comes from."),

@@ -62,4 +62,6 @@ def _metavar(name: str) -> str:
         return "SIZE"
     if name == "allow_private":
         return "HOST:PORT"
-    return {"manifests": "DIR", "secrets_dir": "DIR", "keys": "FILE", "store": "URL"}.get(name, "VALUE")
+    return {"manifests": "DIR", "secrets_dir": "DIR", "keys": "FILE", "issuers": "FILE", "store": "URL"}.get(
+        name, "VALUE"
+    )

@@ -27,6 +27,8 @@ _OPTIONS: Final = (
         "--attempt", type=click.IntRange(min=1), help="Which send of this call it is, when earlier ones proved nothing."
     ),
     click.option("--idempotency-key", help="Your own name for the operation; the same for every attempt."),
+    click.option("--repeat-of", help="Operation id of what is to be done once more on purpose; needs an approval."),
+    click.option("--approval", "approval_id", help="The approval to use; without it the action's own is found."),
     click.option("--step", type=click.IntRange(min=0), help="Step of the run."),
     click.option("--run", "run_id", help="Identifier of the agent's run."),
     click.option(
@@ -51,6 +53,8 @@ def proposal_options(command: Callable[..., None]) -> Callable[..., None]:
         document: IO[str] | None,
         run_id: str | None,
         step: int | None,
+        approval_id: str | None,
+        repeat_of: str | None,
         idempotency_key: str | None,
         attempt: int | None,
         store_epoch: str | None,
@@ -59,6 +63,7 @@ def proposal_options(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         arguments = {**(_from_file(document) if document else {}), **parse_words(words)}
         run = {name: value for name, value in (("id", run_id), ("step", step)) if value is not None}
+        named = {"run": run or None, "approval_id": approval_id, "repeat_of": repeat_of}
         headers = {
             "Idempotency-Key": idempotency_key,
             "Idempotency-Attempt": attempt,
@@ -67,7 +72,7 @@ def proposal_options(command: Callable[..., None]) -> Callable[..., None]:
         }
         proposal = Proposal(
             tool=tool,
-            body={"arguments": arguments, **({"run": run} if run else {})},
+            body={"arguments": arguments, **{name: it for name, it in named.items() if it is not None}},
             headers={name: str(value) for name, value in headers.items() if value is not None},
         )
         command(proposal=proposal, **rest)

@@ -60,7 +60,7 @@ def serve(application: ASGIApp, core: Core, settings: Settings, *, reload: Calla
         settings,
         announce=lambda host, port: announce(host, port, as_json=as_json),
         reload=reload,
-        changed=Seen((settings.manifests, settings.keys)).changed,
+        changed=Seen(tuple(filter(None, (settings.manifests, settings.keys, settings.issuers)))).changed,
     )
     try:
         run(server, listening)

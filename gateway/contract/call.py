@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway.contract.codes import ErrorCode
 from gateway.contract.quick import quick
 
 
@@ -22,6 +23,21 @@ class Caller:
     tenant: str
     permissions: frozenset[str] = frozenset()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unproved:
+    """A credential that proves nobody.
+
+    Attributes:
+        code: `unauthenticated`, or `authentication_unavailable` where nobody could say yet.
+        reason: in the gateway's own words, without a full stop; nothing of the credential.
+        retry_after_s: when it may be known.
+    """
+
+    code: ErrorCode
+    reason: str | None = None
+    retry_after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,27 +6,38 @@ from functools import cache
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-_Slot = tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]
 
 
 def changed(value: _T, /, **changes: Any) -> _T:
-    """`dataclasses.replace` for slotted values without `__post_init__`, slot by slot and at half its price.
+    """`dataclasses.replace` for slotted values without `__post_init__`, at a fifth of its price.
 
     Raises:
         TypeError: the value has no such field.
     """
     kind: Any = type(value)
-    other: _T = object.__new__(kind)
-    for name, read, write in _slots(kind):
-        write(other, changes.pop(name) if name in changes else read(value))
-    if changes:
-        raise TypeError(f"{kind.__name__} has no field {', '.join(changes)}")
+    other: _T = _copier(kind)(value)
+    for name, new in changes.items():
+        if name not in kind.__slots__:
+            raise TypeError(f"{kind.__name__} has no field {name}")
+        object.__setattr__(other, name, new)
     return other
 
 
 @cache
-def _slots(kind: Any) -> tuple[_Slot, ...]:
+def _copier(kind: Any) -> Callable[[Any], Any]:
+    """Copies slot by slot into an unfrozen twin, as `quick` does, and says last what it is."""
     if hasattr(kind, "__post_init__"):
         raise TypeError(f"{kind.__name__} checks itself when it is made: use dataclasses.replace")
-    members = ((field.name, getattr(kind, field.name)) for field in fields(kind))
-    return tuple((name, member.__get__, member.__set__) for name, member in members)
+    slots = tuple(field.name for field in fields(kind))
+    if slots != kind.__slots__:
+        raise TypeError(f"{kind.__name__} keeps fields elsewhere than in its slots")
+    names: dict[str, Any] = {
+        "_new": object.__new__,
+        "_kind": kind,
+        "_twin": type(kind.__name__, (), {"__slots__": slots}),
+    }
+    copies = (f" other.{name} = value.{name}" for name in slots)
+    source = ["def copy(value):", " other = _new(_twin)", *copies, " other.__class__ = _kind", " return other"]
+    exec("\n".join(source), names)  # noqa: S102 - as `dataclasses` makes its methods
+    made: Callable[[Any], Any] = names["copy"]
+    return made

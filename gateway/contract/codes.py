@@ -60,9 +60,11 @@ class ErrorCode(StrEnum):
     BODY_TOO_LARGE = "body_too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     UNAUTHENTICATED = "unauthenticated"
+    AUTHENTICATION_UNAVAILABLE = "authentication_unavailable"
     ROUTE_NOT_FOUND = "route_not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     OPERATION_NOT_FOUND = "operation_not_found"
+    APPROVAL_NOT_FOUND = "approval_not_found"
     # Validation, permission, approval.
     UNKNOWN_TOOL = "unknown_tool"
     MISSING_ARGUMENTS = "missing_arguments"
@@ -80,6 +82,7 @@ class ErrorCode(StrEnum):
     APPROVAL_REQUIRED = "approval_required"
     APPROVAL_MISMATCH = "approval_mismatch"
     APPROVAL_EXPIRED = "approval_expired"
+    APPROVAL_DENIED = "approval_denied"
     REPEAT_NOT_ALLOWED = "repeat_not_allowed"
     # The operation record.
     INTENT_STALE = "intent_stale"
@@ -89,11 +92,15 @@ class ErrorCode(StrEnum):
     OPERATION_FROZEN = "operation_frozen"
     NOT_RECONCILABLE = "not_reconcilable"
     INVALID_SETTLEMENT = "invalid_settlement"
+    # An approver's word.
+    APPROVER_NOT_ENTITLED = "approver_not_entitled"
+    APPROVAL_DECIDED = "approval_decided"
     # The gateway's own limits and state.
     STORE_UNAVAILABLE = "store_unavailable"
     GATEWAY_SATURATED = "gateway_saturated"
     CIRCUIT_OPEN = "circuit_open"
     RATE_LIMITED = "rate_limited"
+    BUDGET_EXHAUSTED = "budget_exhausted"
     DRAINING = "draining"
     DEADLINE_TOO_SHORT = "deadline_too_short"
     DEADLINE_BEFORE_SEND = "deadline_before_send"
@@ -196,16 +203,18 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.BODY_TOO_LARGE: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 413, _NEUTRAL, "Nothing was executed: the request is larger than the limit. Send less."),
     _C.UNSUPPORTED_MEDIA_TYPE: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 415, _NEUTRAL, "Nothing was executed: the body must be sent as application/json. Correct Content-Type and send the call again."),
     _C.UNAUTHENTICATED: _row(_NOT, _NO, _A.STOP, 401, _NEUTRAL, "Nothing was executed: no valid credential came with the request. Stop and report that the credential must be renewed."),
+    _C.AUTHENTICATION_UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was executed: whoever issued the credential could not be asked for the key that would prove it. Make the same call again later.", 5.0),
     _C.ROUTE_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "Nothing was executed: there is no such route. Read /openapi.json for the routes there are."),
     _C.METHOD_NOT_ALLOWED: _row(_NOT, _NO, _A.STOP, 405, _NEUTRAL, "Nothing was executed: the route does not take this method. Use a method named in the Allow header."),
     _C.OPERATION_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "There is no such operation among those this caller may see. Check the identifier; do not guess another."),
+    _C.APPROVAL_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "There is no such approval among those this caller may see. Check the identifier; do not guess another."),
 
     _C.UNKNOWN_TOOL: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 404, _NEUTRAL, "Nothing was executed: no tool has this name. Call one of the tools in the catalogue."),
     _C.MISSING_ARGUMENTS: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: required arguments are missing. Supply them and call again."),
     _C.UNKNOWN_ARGUMENTS: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: the tool has no such arguments. Remove them and call again."),
     _C.WRONG_TYPE: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: an argument has the wrong type. Correct it and call again."),
     _C.INVALID_ARGUMENTS: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: an argument has a value that is not allowed. Correct it and call again."),
-    _C.RUN_ID_REQUIRED: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was executed: this tool counts operations by run. Send run.id with the call."),
+    _C.RUN_ID_REQUIRED: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was executed: this tool counts by run. Send run.id with the call."),
     _C.IDEMPOTENCY_KEY_REQUIRED: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was executed: this tool needs an Idempotency-Key header that names the operation. Send one, the same for every attempt."),
     _C.FORBIDDEN: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the caller does not hold the permission this tool needs. Escalate instead of retrying."),
     _C.OVER_LIMIT: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the action exceeds the caller's limit. Ask for less, or escalate to someone with a higher limit."),
@@ -216,6 +225,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.APPROVAL_REQUIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: a person must approve this exact action first. Wait for the decision, then make the same call again."),
     _C.APPROVAL_MISMATCH: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval is for another action. Make the call that was approved, or request an approval for this one."),
     _C.APPROVAL_EXPIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval has lapsed. Request a new approval for the same action."),
+    _C.APPROVAL_DENIED: _row(_NOT, _NO, _A.STOP, 403, _NEUTRAL, "Nothing was executed: an approver has denied this action. Stop, and report that it was denied."),
     _C.REPEAT_NOT_ALLOWED: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was executed: this action is already done and may not be repeated. Use the stored result, or escalate if a second effect is intended."),
 
     _C.INTENT_STALE: _row(_NOT, _NO, _A.VERIFY, 409, _NEUTRAL, "Nothing was executed by this call: the action is no longer the one that was prepared. Look up the prepared operation, then prepare again."),
@@ -225,11 +235,14 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.OPERATION_FROZEN: _row(_UNKNOWN, _NO, _A.ESCALATE, 424, _NEUTRAL, "There is evidence of more than one effect, or evidence that contradicts itself. Do not call again; escalate to an operator."),
     _C.NOT_RECONCILABLE: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was looked up: the tool declares no means to settle this operation. Escalate to an operator, who can settle it with evidence."),
     _C.INVALID_SETTLEMENT: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was settled: the operation cannot be settled in this way from its present state. Read the operation, then correct the settlement."),
+    _C.APPROVER_NOT_ENTITLED: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was decided: this approval is not for this caller to decide. Escalate to somebody else who may."),
+    _C.APPROVAL_DECIDED: _row(_NOT, _NO, _A.STOP, 409, _NEUTRAL, "Nothing was changed: the approval is already decided, or has lapsed. Stop: a decision is made once. Read the approval."),
 
     _C.STORE_UNAVAILABLE: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent by this call: the record that guards against doing it twice cannot be written. Make the same call again later.", 5.0),
     _C.GATEWAY_SATURATED: _row(_NOT, _YES, _A.RETRY, 503, _NEUTRAL, "Nothing was sent: the gateway is at its limit for this tool. Make the same call again later.", 1.0),
     _C.CIRCUIT_OPEN: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent: the service behind this tool is failing and is being left alone. Use a different approach or escalate; do not call again before the wait is over.", 30.0),
     _C.RATE_LIMITED: _row(_NOT, _YES, _A.WAIT, 429, _NEUTRAL, "Nothing was executed: too many calls in a short time. Make the same call again after the wait.", 1.0),
+    _C.BUDGET_EXHAUSTED: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the run has used up its budget for this. Finish without it, or escalate to someone who may raise it."),
     _C.DRAINING: _row(_NOT, _YES, _A.RETRY, 503, _NEUTRAL, "Nothing was executed: this gateway process is shutting down. Make the same call again.", 1.0),
     _C.DEADLINE_TOO_SHORT: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was sent: the deadline leaves too little time to send the action and learn its outcome. Call again with more time."),
     _C.DEADLINE_BEFORE_SEND: _row(_NOT, _YES, _A.RETRY, 504, _NEUTRAL, "Nothing was sent before the deadline. It is safe to make the same call again with more time."),

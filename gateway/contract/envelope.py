@@ -111,8 +111,29 @@ class Meta:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One rate that the call was counted by.
+
+    Attributes:
+        name: of the rate, ASCII.
+        quota: calls it lets through at once, and in each `window_s` seconds.
+        left: calls that it would let through now.
+        reset_s: until it lets the next call through, where it let none; else until `quota` are left again.
+    """
+
+    name: str
+    quota: int
+    window_s: int
+    left: int
+    reset_s: int
+
+
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
     """`ok` true: `error` is None. `ok` false: `data` is None and `error` is not.
+
+    `shares` is no part of the wire form: a front writes it as its protocol does.
 
     Raises:
         ValueError: on construction, when that does not hold.
@@ -122,6 +143,7 @@ class Envelope:
     data: Any
     error: ToolError | None
     meta: Meta
+    shares: tuple[Share, ...] = ()
 
     def __post_init__(self) -> None:
         if self.ok is not (self.error is None):

@@ -13,6 +13,8 @@ class RowKind(StrEnum):
     """One envelope that was given to a caller."""
     SETTLEMENT = "settlement"
     """Something learned later about an operation; counted by no call metric."""
+    APPROVAL = "approval"
+    """What was decided about an approval, or that nobody did in time; counted by no call metric."""
 
 
 @quick
@@ -23,7 +25,8 @@ class ExecutionRow:
     Attributes:
         row_id: random, time-ordered.
         argument_hash: HMAC-SHA256 of the canonical arguments with the deployment's key; None when they did not parse.
-        outcome: `ok`, `not_executed`, `executed` or `unknown`.
+        outcome: `ok`, `not_executed`, `executed` or `unknown`; of an approval `approved`, `denied` or `expired`.
+        approval_id: that the call was told of, or went out with; or that was decided.
         code: the envelope's error code, None when ok.
         latency_ms: from arrival to the envelope.
         attempts: sends that passed the gate.
@@ -53,4 +56,5 @@ class ExecutionRow:
     cost_unit: str | None = None
     cost: float = 0.0
     settled_by: str | None = None
+    approval_id: str | None = None
     trace_id: str | None = None

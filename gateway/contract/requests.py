@@ -94,6 +94,28 @@ class ExecutionQuery:
     limit: int = DEFAULT_LIMIT
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalQuery:
+    """`GET /v1/approvals`: conditions that all hold; newest first. `statuses` as `approval/record.py` names them."""
+
+    statuses: frozenset[str] | None = None
+    run_id: str | None = None
+    tool: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRequest:
+    """A person's word about one approval: yes or no, and nothing about the action itself.
+
+    Attributes:
+        note: in the approver's own words; kept with the decision.
+    """
+
+    approve: bool
+    note: str | None = None
+
+
 class SettledAs(StrEnum):
     """How an operator says an operation ended."""
 

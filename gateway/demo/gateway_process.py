@@ -41,14 +41,16 @@ async def start_gateway(
     options: Mapping[str, str] | None = None,
     command: Sequence[str] = COMMAND,
     host: str = "127.0.0.1",
+    store: str | None = None,
 ) -> Child:
     """Start `oncegate serve` on a free port and wait until it listens.
 
-    Its store, its keys and its log are files in `folder`; `options` are settings by their environment names.
+    Its store (unless `store` names another), its keys and its log are files in `folder`; `options` are settings by
+    their environment names.
     Raises NotStartedError.
     """
     serve = [
-        *command, "serve", "--manifests", str(manifests), "--store", f"sqlite:///{folder / 'store.sqlite'}",
+        *command, "serve", "--manifests", str(manifests), "--store", store or f"sqlite:///{folder / 'store.sqlite'}",
         "--keys", str(folder / "keys.json"), "--host", host, "--port", "0",
         "--allow-private", urlsplit(provider_url).netloc,
     ]  # fmt: skip

@@ -1,12 +1,13 @@
 """The arguments of one tool: normalised, then defaulted, then validated. Only that form exists afterwards."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
 import jsonschema_rs
 
+from gateway.contract.changed import changed
 from gateway.contract.quick import quick
 from gateway.manifest.normalisers import normalise
 from gateway.manifest.schemas import Validator, compile_schema
@@ -138,9 +139,9 @@ class ArgumentsSchema:
     def _completed(self, fault: ArgumentFault, given: Mapping[str, Any] | None) -> ArgumentFault:
         match fault.kind:
             case FaultKind.MISSING if given is not None:
-                return replace(fault, value=_value_at(given, fault.path))
+                return changed(fault, value=_value_at(given, fault.path))
             case FaultKind.UNKNOWN:
-                return replace(fault, expected=_members(self.published, fault.path))
+                return changed(fault, expected=_members(self.published, fault.path))
             case _:
                 return fault
 
@@ -151,7 +152,7 @@ def _fault(error: jsonschema_rs.ValidationError, arguments: Mapping[str, Any]) -
     path = tuple(error.instance_path)
     if keyword in {"anyOf", "oneOf"} and (branch := _nearest_branch(facts.get("context", ()))):
         # A value that fits no alternative is invalid, whatever the nearest alternative would have called it.
-        return replace(_fault(branch[0], arguments), kind=FaultKind.INVALID)
+        return changed(_fault(branch[0], arguments), kind=FaultKind.INVALID)
     value = _value_at(arguments, path)
     if keyword == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"] and isinstance(value, Mapping):
         # The validator's word for members of an object that declares none.

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.contract.canonical import NotCanonical, canonical
-from gateway.manifest import credentials, lint, policies, rules, schema_keywords, sections
+from gateway.manifest import approvals, credentials, lint, policies, rules, schema_keywords, sections
 from gateway.manifest.arguments import ArgumentsSchema
 from gateway.manifest.complaint import Complaint
 from gateway.manifest.lookups import reconcile
@@ -67,13 +67,10 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
     request = RequestBuilder(source, source.arguments, operator.environment, operator.secrets, notes).build(key)
     settled = reconcile(source, source.arguments, operator.engine, notes)
     ruled = rules.compiled(source, operator.engine, notes)
+    approval = approvals.compiled(source, operator.engine, notes)
     lint.check(source, notes)
-    try:
-        document = canonical(value)
-    except NotCanonical as error:
-        notes.error((), "shape", f"the manifest has no canonical form: {error}")
-        return None
-    if request is None or notes.has_errors:
+    document = _canonical(value, notes)
+    if request is None or document is None or notes.has_errors:
         return None
     properties: Mapping[str, Any] = source.arguments.get("properties", {})
     sensitive, immaterial = _marked(properties, "x-sensitive"), _marked(properties, "x-immaterial")
@@ -112,7 +109,16 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         cost=sections.cost(source),
         capture=tuple(source.telemetry.capture),
         deprecated=sections.deprecated(source),
+        approval=approval,
     )
+
+
+def _canonical(value: Any, notes: Notes) -> bytes | None:
+    try:
+        return canonical(value)
+    except NotCanonical as error:
+        notes.error((), "shape", f"the manifest has no canonical form: {error}")
+        return None
 
 
 def _marked(properties: Mapping[str, Any], mark: str) -> frozenset[str]:

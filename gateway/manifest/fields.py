@@ -11,6 +11,7 @@ _DURATION: Final = {"type": "string", "pattern": DURATION_PATTERN, "examples": [
 _SIZE: Final = {"type": "string", "pattern": SIZE_PATTERN, "examples": ["64KiB"]}
 _RATE: Final = {"type": "string", "pattern": RATE_PATTERN, "examples": ["50/s"]}
 
+MOST_RATES: Final = 4
 LARGEST_BODY: Final = 16 * 1024 * 1024
 
 
@@ -36,6 +37,15 @@ def _identity_fields(value: Any) -> Any:
     raise ValueError("write a list of argument names, or `all`, or `caller`")
 
 
+def _rates(value: Any) -> tuple[Rate, ...]:
+    if isinstance(value, list):
+        if not 1 <= len(value) <= MOST_RATES:
+            raise ValueError(f"write one rate, or a list of up to {MOST_RATES}: [50/s, 5000/d]")
+        return tuple(rate(one) for one in value)
+    # The default, which is no text.
+    return () if value == () else (rate(value),)
+
+
 IdentityFields = Annotated[
     tuple[str, ...] | Literal["all", "caller"],
     BeforeValidator(_identity_fields),
@@ -49,7 +59,11 @@ PositiveDuration = Annotated[float, BeforeValidator(_positive_s), WithJsonSchema
 """Seconds."""
 BodySize = Annotated[int, BeforeValidator(_body_bytes), WithJsonSchema(_SIZE)]
 """Bytes."""
-CallRate = Annotated[Rate, BeforeValidator(rate), WithJsonSchema(_RATE)]
+CallRates = Annotated[
+    tuple[Rate, ...],
+    BeforeValidator(_rates),
+    WithJsonSchema({"oneOf": [_RATE, {"type": "array", "items": _RATE, "minItems": 1, "maxItems": MOST_RATES}]}),
+]
 
 ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,128}$")]
 Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}$")]

@@ -5,7 +5,9 @@ from typing import Any, Final
 
 from gateway.manifest.complaint import did_you_mean
 from gateway.manifest.declared import SCALARS, find
+from gateway.manifest.lint_approval import APPROVAL_RULES
 from gateway.manifest.lint_http import HTTP_RULES
+from gateway.manifest.lint_limits import LIMIT_RULES
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.policies import Effect, Scope
@@ -32,10 +34,13 @@ def _write_has_identity(source: ManifestSource, notes: Notes) -> None:
 def _write_can_be_settled(source: ManifestSource, notes: Notes) -> None:
     if source.effect is not Effect.WRITE or _is_keyed(source) or _has_lookup(source):
         return
+    if source.approval is not None and source.approval.when is True:
+        return  # a person has looked at each of them before it went out
     if source.unknown is None:
         message = (
             "after a timeout nobody could find out whether this write was made: declare `downstream_key` if the"
-            " downstream honours one, or `reconcile.lookup`, or say who settles it: `unknown: {owner: TEAM, runbook: URL}`"
+            " downstream honours one, or `reconcile.lookup`, or say who settles it: `unknown: {owner: TEAM, runbook: URL}`,"
+            " or let a person allow each call: `approval: {when: true, …}`"
         )
         notes.error(("effect",), "write-settled", message)
     elif not source.holds:
@@ -52,7 +57,7 @@ def _reads_keep_no_record(source: ManifestSource, notes: Notes) -> None:
             message = "the row of a write is always durable before its answer; remove `rows`"
             notes.error(("rows",), "no-effect", message, on_key=True)
         return
-    for name in ("identity", "holds", "downstream_key", "reconcile", "unknown", "retention"):
+    for name in ("approval", "identity", "holds", "downstream_key", "reconcile", "unknown", "retention"):
         if notes.has(name):
             message = f"a read keeps no record, so `{name}` would do nothing; remove it"
             notes.error((name,), "no-effect", message, on_key=True)
@@ -219,5 +224,7 @@ RULES_OF_ONE: Final[tuple[Rule, ...]] = (
     _key_and_lookup,
     _waits_fit,
     _views_and_captures,
+    *APPROVAL_RULES,
     *HTTP_RULES,
+    *LIMIT_RULES,
 )

@@ -12,7 +12,7 @@ from gateway.contract.keys import MIN_KEY_LENGTH
 from gateway.manifest import policies
 from gateway.manifest.fields import (
     BodySize,
-    CallRate,
+    CallRates,
     Count,
     Date,
     Duration,
@@ -52,6 +52,7 @@ Effect = Annotated[policies.Effect, Field(strict=False)]
 Scope = Annotated[policies.Scope, Field(strict=False)]
 Repeat = Annotated[policies.Repeat, Field(strict=False)]
 Guards = Annotated[policies.Guards, Field(strict=False)]
+Otherwise = Annotated[policies.Otherwise, Field(strict=False)]
 StatusMeaning = Annotated[policies.StatusMeaning, Field(strict=False)]
 KeyPlace = Annotated[policies.KeyPlace, Field(strict=False)]
 KeyFormat = Annotated[policies.KeyFormat, Field(strict=False)]
@@ -93,9 +94,24 @@ class RuleSection(Section):
     lookup: RuleLookupSection | None = Field(None, description="The read whose result is lookup.data.")
     require: Source = Field(description="CEL over args, caller, run and lookup; what is not true is refused.")
     message: Sentence = Field(description="What the caller is told; holes are args and caller.")
+    otherwise: Otherwise = Field(
+        policies.Otherwise.REFUSE, description="What comes of a no: refuse, or approval, which asks a person."
+    )
     next_action: Literal["fix_arguments", "retry", "wait", "verify", "escalate", "stop"] | None = Field(
         None, description="What the caller should do. Default: what the code advises."
     )
+
+
+class ApprovalSection(Section):
+    """When a person must allow a call, and who may."""
+
+    when: Literal[True] | Source | None = Field(
+        None, description="CEL over args, caller and run; or true: always. Default: where a rule or a repetition asks."
+    )
+    reason: Sentence | None = Field(None, description="Why, with `when`; holes are args and caller.")
+    approvers: Word = Field(description="What whoever decides must hold.")
+    limit: Source | None = Field(None, description="CEL over args and approver: who it says true to may approve.")
+    expires_after: PositiveDuration = Field("2h", validate_default=True, description="From the request.")
 
 
 class HttpSection(Section):
@@ -197,7 +213,9 @@ class LimitsSection(Section):
 
     concurrency: Count = Field(_L.concurrency, description="Attempts at the same time.")
     listening: Count = Field(_L.listening, description="Answered writes whose socket is still open.")
-    rate: CallRate | None = Field(None, description="Calls per unit. Default: no limit.")
+    rate: CallRates = Field((), description="Calls of each caller, per unit; one rate or several. Default: no limit.")
+    tenant_rate: CallRates = Field((), description="The same of all callers of a tenant together.")
+    total_rate: CallRates = Field((), description="The same of everybody together.")
     request_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest request: target and body.")
     result_bytes: BodySize = Field("64KiB", validate_default=True, description="Largest response body.")
 
@@ -210,10 +228,11 @@ class ResultViewSection(Section):
 
 
 class CostSection(Section):
-    """What a call costs, for the rows."""
+    """What a call costs, for the rows and for budgets of runs."""
 
     unit: Word = Field(description="What is counted.")
     per_call: Annotated[float, Field(ge=0)] = Field(description="How much of it one call uses.")
+    per_run: Annotated[float, Field(gt=0)] | None = Field(None, description="How much one run may use, by any tools.")
 
 
 class TelemetrySection(Section):
@@ -251,6 +270,7 @@ class ManifestSource(Section):
     result: dict[str, Any] | None = Field(None, description="JSON Schema of data.")
     permission: Word = Field(description="What a caller must hold.")
     rules: list[RuleSection] = Field([], max_length=32, description="Who may do what, in order; the first that fails.")
+    approval: ApprovalSection | None = Field(None, description="When a person must allow a call, and who may.")
     identity: IdentitySection | None = Field(None, description="What makes two calls the same operation.")
     holds: dict[HoldName, str] = Field({}, description="Hold name to argument.")
     backend: BackendSection = Field(description="Where the call goes.")

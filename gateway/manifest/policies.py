@@ -32,6 +32,16 @@ class Repeat(StrEnum):
     """What other material arguments meet when an operation of the same identity was done."""
 
     DENY = "deny"
+    APPROVAL = "approval"
+    """A person may allow another one, and an equal one that the call asks for with `repeat_of`."""
+
+
+class Otherwise(StrEnum):
+    """What comes of a rule that does not hold."""
+
+    REFUSE = "refuse"
+    APPROVAL = "approval"
+    """A person is asked."""
 
 
 class Guards(StrEnum):
@@ -150,9 +160,19 @@ class ToolLimits:
     """Attempts that run at the same time."""
     listening: int = 50
     """Writes whose caller was answered while their socket stays open."""
-    rate: Rate | None = None
+    rate: tuple[Rate, ...] = ()
+    """Of each caller."""
+    tenant_rate: tuple[Rate, ...] = ()
+    """Of all callers of one tenant together."""
+    total_rate: tuple[Rate, ...] = ()
+    """Of everybody together."""
     request_bytes: int = 65536
     result_bytes: int = 65536
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether any rate holds."""
+        return bool(self.rate or self.tenant_rate or self.total_rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +214,8 @@ class UnknownOwner:
 class Cost:
     unit: str
     per_call: float
+    per_run: float | None = None
+    """How many units one run may spend, by whatever tools: with this call it would be more, so it is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,3 +224,9 @@ class Deprecated:
     use_instead: str | None = None
     remove_after: str | None = None
     """A date, YYYY-MM-DD."""
+
+    def warning(self, name: str) -> str:
+        """What callers of the tool `name` are told."""
+        instead = "" if self.use_instead is None else f" Use {self.use_instead} instead."
+        until = "" if self.remove_after is None else f" It may be removed after {self.remove_after}."
+        return f"{name} is deprecated since {self.since}.{instead}{until}"

@@ -13,13 +13,8 @@ from gateway.manifest.complaint import Complaint, Severity, did_you_mean
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.yaml_events import Document, Path, Place, YamlError, parse
 
-_APPROVALS: Final = "approvals come with a later version of OnceGate"
 # Path (`*`: every item) -> the values that are refused there (None: any), and why. What is declared and not done would be a lie.
 NOT_YET: Final[Mapping[Path, tuple[frozenset[str] | None, str]]] = {
-    ("rules", "*", "otherwise"): (None, f"{_APPROVALS}; until then a rule that fails refuses"),
-    ("rules", "*", "next_action"): (frozenset({"request_approval"}), f"{_APPROVALS}; write `escalate`"),
-    ("approval",): (None, f"{_APPROVALS}; until then leave the tool out or let the downstream ask"),
-    ("identity", "repeat"): (frozenset({"approval"}), f"{_APPROVALS}; write `repeat: deny`"),
     ("backend", "mcp"): (None, "MCP backends come with a later version of OnceGate; declare `http`"),
     ("backend", "openapi"): (None, "OpenAPI backends come with a later version of OnceGate; declare `http`"),
 }

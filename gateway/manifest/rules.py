@@ -73,7 +73,7 @@ def _rule(
         message = "a read keeps no record, so every rule of it runs before it; remove `guards`"
         notes.error((*path, "guards"), "no-effect", message, on_key=True)
     code = _code(section.code, path, notes)
-    told = _message(section.message, path, source, notes)
+    told = sentence(section.message, (*path, "message"), source, notes)
     lookup = _lookup(section, path, source, notes)
     require = _require(section, path, source, engine, notes)
     if require is None or (section.lookup is not None and lookup is None):
@@ -88,6 +88,7 @@ def _rule(
         message=told,
         next_action=None if section.next_action is None else NextAction(section.next_action),
         attributes=tuple(dict.fromkeys(_ATTRIBUTE.findall(section.require))),
+        otherwise=section.otherwise,
     )
 
 
@@ -100,8 +101,8 @@ def _code(name: str, path: Path, notes: Notes) -> ErrorCode:
     return ErrorCode.RULE_DENIED
 
 
-def _message(text: str, path: Path, source: ManifestSource, notes: Notes) -> tuple[Piece, ...]:
-    path = (*path, "message")
+def sentence(text: str, path: Path, source: ManifestSource, notes: Notes) -> tuple[Piece, ...]:
+    """A manifest's sentence for callers, parsed; after a complaint it may be empty."""
     if "{lookup." in text:
         notes.error(path, "rule", "text from a tool never enters a message; say it with `args` and `caller`")
         return ()

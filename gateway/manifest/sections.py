@@ -80,6 +80,8 @@ def limits(source: ManifestSource) -> policies.ToolLimits:
         concurrency=it.concurrency,
         listening=it.listening,
         rate=it.rate,
+        tenant_rate=it.tenant_rate,
+        total_rate=it.total_rate,
         request_bytes=it.request_bytes,
         result_bytes=it.result_bytes,
     )
@@ -97,7 +99,7 @@ def unknown(source: ManifestSource) -> policies.UnknownOwner | None:
 
 def cost(source: ManifestSource) -> policies.Cost | None:
     it = source.cost
-    return None if it is None else policies.Cost(unit=it.unit, per_call=it.per_call)
+    return None if it is None else policies.Cost(unit=it.unit, per_call=it.per_call, per_run=it.per_run)
 
 
 def deprecated(source: ManifestSource) -> policies.Deprecated | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from gateway.contract.codes import ErrorCode, NextAction
 from gateway.manifest.arguments import ArgumentsSchema
@@ -15,6 +15,7 @@ from gateway.manifest.policies import (
     Effect,
     Guards,
     Identity,
+    Otherwise,
     ResultView,
     RetryPolicy,
     Rows,
@@ -90,11 +91,34 @@ class RuleLookup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalTerms:
+    """When a person must allow a call, who may, and for how long.
+
+    Attributes:
+        when: over the call, as a rule's `require`; True: always; None: only where a rule or a repetition asks for it.
+        reason: what `when` says to whoever reads it.
+        approvers: the permission that whoever decides must hold.
+        limit: over `args` and `approver`: only who it says true to may approve; None: anybody with the permission.
+        attributes: those of the approver that `limit` names.
+        expires_after_s: from the request.
+    """
+
+    when: Expression | Literal[True] | None
+    when_attributes: tuple[str, ...] = ()
+    reason: tuple[Piece, ...]
+    approvers: str
+    limit: Expression | None
+    attributes: tuple[str, ...] = ()
+    expires_after_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One condition. It allows only what it says true to.
 
     Attributes:
         index: its place among the manifest's rules, from 0.
+        otherwise: what comes of a clear no; an error always refuses.
         name: `code` as the manifest writes it; `code` is what the envelope says: one of the contract's.
         attributes: the caller's attributes that `require` names.
     """
@@ -108,6 +132,7 @@ class Rule:
     message: tuple[Piece, ...]
     next_action: NextAction | None
     attributes: tuple[str, ...] = ()
+    otherwise: Otherwise = Otherwise.REFUSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +182,7 @@ class Tool:
     cost: Cost | None
     capture: tuple[str, ...] = ()
     deprecated: Deprecated | None = None
+    approval: ApprovalTerms | None = None
 
     @property
     def is_plain_write(self) -> bool:

@@ -11,7 +11,7 @@ _BYTES: Final[Mapping[str, int]] = {"B": 1, "kB": 1000, "KiB": 1024, "MB": 1_000
 
 DURATION_PATTERN: Final = r"^[0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)$"
 SIZE_PATTERN: Final = r"^[0-9]{1,9}(B|kB|KiB|MB|MiB)$"
-RATE_PATTERN: Final = r"^[1-9][0-9]{0,8}/(s|m|h)$"
+RATE_PATTERN: Final = r"^[1-9][0-9]{0,8}/(s|m|h|d)$"
 
 
 def duration_s(text: Any) -> float:
@@ -39,12 +39,12 @@ def size_bytes(text: Any) -> int:
 
 
 def rate(text: Any) -> Rate:
-    """A rate of `50/s`, `600/m`, `1000/h`.
+    """A rate of `50/s`, `600/m`, `1000/h`, `5000/d`.
 
     Raises:
         ValueError: it is none of these.
     """
     if not isinstance(text, str) or not re.fullmatch(RATE_PATTERN[1:-1], text):
-        raise ValueError("write a rate as calls per unit: 50/s, 600/m or 1000/h")
+        raise ValueError("write a rate as calls per unit: 50/s, 600/m, 1000/h or 5000/d")
     count, unit = text.split("/")
     return Rate(count=int(count), per_s=_SECONDS[unit])

@@ -10,22 +10,24 @@ from gateway.contract.envelope import Envelope
 from gateway.manifest.placeholders import RenderError
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
+from gateway.pipeline.approving import NOT_NEEDED, Approvals, Granted
 from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.limiting import over_limit, over_rate
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.ruling import EXECUTION
 from gateway.pipeline.spool import Spool
-from gateway.pipeline.telling import Telling
 from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import machine
-from gateway.stages.execute.operation.machine import Claim, FencedError
+from gateway.stages.execute.operation.claim import Claim
+from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
 from gateway.stages.execute.operation.record import Bodies, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
@@ -59,6 +61,7 @@ class Claims:
         self._spool = spool
         self._pulse = pulse
         self._pins = pins
+        self.approvals = Approvals(parts)
         self._spawn = spawn
         self.draining = False
 
@@ -74,9 +77,12 @@ class Claims:
         if isinstance(rendered, Envelope):
             return rendered
         refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._ruled(visit)
-        refused = refused or await self.barred(visit) or await over_rate(parts, visit.telling)
+        refused = refused or await self.barred(visit) or await over_limit(parts, visit.telling)
         if refused is not None:
             return refused
+        granted = await self._granted(meeting, visit, key, rendered)
+        if not isinstance(granted, Granted):
+            return granted
         visit.telling.idempotency = IdempotencyResult.NEW
         token = parts.chance.token()
 
@@ -88,6 +94,9 @@ class Claims:
                 arguments=intention.arguments,
                 fingerprint=intention.fingerprint,
                 holds=intention.holds,
+                approval_id=granted.approval_id,
+                approved_until=granted.until,
+                repeat_of=visit.call.repeat_of,
             )
 
         try:
@@ -97,12 +106,20 @@ class Claims:
                 case TakeOver(record=record):
                     claimed = await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
                 case Begin(occurrence=occurrence) | Forgotten(occurrence=occurrence):
-                    claimed = await self._keeper.insert(self.new_record(visit, occurrence, token))
+                    claimed = await self._keeper.insert(self.new_record(visit, occurrence, token, granted))
         except (FencedError, IllegalMoveError):
             return None
         return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
 
-    def new_record(self, visit: Visit, occurrence: int, token: str | None) -> Record:
+    async def _granted(
+        self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit, key: str, rendered: RenderedRequest
+    ) -> Granted | Step:
+        if visit.intention.tool.approval is None:
+            return NOT_NEEDED
+        earlier = meeting.earlier if isinstance(meeting, Begin | BeginAgain) else None
+        return await self.approvals.granted(visit, key, self.action_hash(visit, key, rendered), earlier)
+
+    def new_record(self, visit: Visit, occurrence: int, token: str | None, granted: Granted = NOT_NEEDED) -> Record:
         """A record of this visit's operation: claimed under `token`, or in doubt when nobody owns it."""
         parts, intention = self._parts, visit.intention
         now = parts.store.now()
@@ -120,6 +137,9 @@ class Claims:
             closed_at=now if token is None else None,
             created_wall=parts.store.wall(),
             bodies=Bodies(arguments=intention.arguments),
+            approval_id=granted.approval_id,
+            approved_until=granted.until,
+            repeat_of=visit.call.repeat_of,
         )
 
     async def may_send(self, visit: Visit) -> bool:
@@ -229,16 +249,3 @@ def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:
     if not isinstance(told, Envelope) or told.error is None or told.error.code in _OWNERS_OWN:
         return None
     return told
-
-
-async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
-    """Spend one call of this caller's share of the tool; the refusal when it has none left."""
-    tool, caller = telling.tool, telling.caller
-    if tool is None or tool.limits.rate is None:
-        return None
-    rate = tool.limits.rate
-    wait_s = await parts.rates.take(f"{caller.tenant}\0{caller.subject}\0{tool.name}", rate)
-    if wait_s is None:
-        return None
-    limit = f"{rate.count} calls in {rate.per_s:g} s"
-    return telling.refuse(ErrorCode.RATE_LIMITED, retry_after_s=wait_s, limit=limit)

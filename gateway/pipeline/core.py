@@ -16,7 +16,9 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow
 from gateway.contract.requests import (
+    ApprovalQuery,
     BreakerView,
+    DecisionRequest,
     ExecutionQuery,
     OperationQuery,
     Readiness,
@@ -26,9 +28,12 @@ from gateway.contract.requests import (
 from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
-from gateway.pipeline.claiming import Claims, over_rate
+from gateway.pipeline.approving import may_repeat
+from gateway.pipeline.claiming import Claims
 from gateway.pipeline.forgetting import Forgetting
+from gateway.pipeline.inbox import Inbox
 from gateway.pipeline.keeping import Keeper
+from gateway.pipeline.limiting import over_limit, settled
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
@@ -72,6 +77,7 @@ class Pipeline:
         self._writes = Writes(parts, keeper, looker, room, self._claims, self._pins)
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
         self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
+        self._inbox = Inbox(parts, self._pins, self._questions, self._spool)
         self._running: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
         self._unknown: dict[str, UnknownOperations] = {}
@@ -104,7 +110,7 @@ class Pipeline:
                     # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
                     return await asyncio.shield(self._spawn(self._written(telling, trace, tool, deadline)))
         telling.end(envelope, trace)
-        return envelope
+        return await settled(parts, telling, envelope)
 
     async def _read(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         try:
@@ -115,7 +121,7 @@ class Pipeline:
 
     async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         refused = await self._ruling(telling, trace).refusal(tool, EVERY)
-        refused = refused or await over_rate(self._parts, telling)
+        refused = refused or await over_limit(self._parts, telling)
         if refused is not None:
             return refused
         try:
@@ -127,7 +133,7 @@ class Pipeline:
     async def _written(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         envelope = await self._write(telling, trace, tool, deadline)
         telling.end(envelope, trace)
-        return envelope
+        return await settled(self._parts, telling, envelope)
 
     async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
@@ -135,8 +141,8 @@ class Pipeline:
             return await self._rows.keep(telling, telling.refuse(intention), strict=True)
         ruling = self._ruling(telling, trace)
         refused = await ruling.refusal(tool, ACCESS)
-        if refused is None and telling.call.repeat_of is not None:
-            # A second effect on purpose needs a person's approval, and no manifest can ask for one.
+        if refused is None and telling.call.repeat_of is not None and not may_repeat(tool):
+            # A second effect on purpose needs a person's approval, and this manifest does not ask for one.
             refused = telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED)
         if refused is not None:
             return await self._rows.keep(telling, refused, strict=True)
@@ -199,6 +205,18 @@ class Pipeline:
         except StoreUnavailableError:
             return unavailable()
 
+    async def approval(self, approval_id: str, caller: Caller) -> Envelope:
+        """One approval."""
+        return await self._asked(self._inbox.one(approval_id, caller))
+
+    async def approvals(self, query: ApprovalQuery, caller: Caller) -> Envelope:
+        """Approvals that fit a query."""
+        return await self._asked(self._inbox.many(query, caller))
+
+    async def decide(self, approval_id: str, request: DecisionRequest, caller: Caller) -> Envelope:
+        """A person's word about one."""
+        return await asyncio.shield(self._spawn(self._asked(self._inbox.decide(approval_id, request, caller))))
+
     def breakers(self) -> tuple[BreakerView, ...]:
         """Every circuit breaker this process knows of."""
         return self._questions.breakers()
@@ -223,6 +241,7 @@ class Pipeline:
         self._background = [
             asyncio.create_task(self._pulse.run()),
             asyncio.create_task(self._sweeper.run()),
+            asyncio.create_task(self._inbox.run()),
             asyncio.create_task(Forgetting(self._parts).run()),
             asyncio.create_task(self._count_unknown()),
         ]

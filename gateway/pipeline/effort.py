@@ -4,7 +4,8 @@ Nothing here knows whether a caller waits. An effort runs in a task that nobody 
 """
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from gateway.contract.codes import ErrorCode
@@ -17,15 +18,17 @@ from gateway.pipeline.keeping import HeldError, Keeper, Rows, no_rows
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge, kind_of
+from gateway.stages.execute.approval.entitlement import still_stands
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.stored_request import pack, unpack
 from gateway.stages.execute.operation import machine, replay
+from gateway.stages.execute.operation.amnesia import with_attempt
 from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.execute.operation.machine import FencedError, Ownership, Sending, Settlement
 from gateway.stages.execute.operation.ports import StoreUnavailableError
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import Attempt, Record, State
 from gateway.stages.execute.operation.sighting import Identifier
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import AttemptKind, AttemptTrace, CallTrace, ReconcileTrace
@@ -76,10 +79,10 @@ class Effort:
         """What `settled_by` says of a record that this effort settles."""
         self.sends = 0
         self.tries = 0
-        self._number = 0
+        self._attempt: Attempt | None = None
         self.sent_at: float | None = None
         """On Clock.monotonic: when the gate of the last try was passed; None when it was not."""
-        self.passed = asyncio.Event()
+        self._told_sent: Callable[[float], None] | None = None
         self._mark_in_doubt = False
         """The gate's mark may be kept although its answer was lost."""
 
@@ -103,7 +106,7 @@ class Effort:
             return limits if isinstance(limits, NotSent) else NotSent(code=ErrorCode.GATEWAY_ERROR, retryable=False)
         self.tries += 1
         self.sent_at = None
-        self.passed.clear()
+        self._told_sent = None
         seen = trace.attempt(attempt_facts(tool, number=self.tries, kind=plan.kind, delay_s=plan.delay_s))
 
         async def gate() -> float:
@@ -111,6 +114,12 @@ class Effort:
 
         task = asyncio.create_task(exchange(parts, tool, self._request, limits, seen, gate))
         return Running(task=task, admission=admission, seen=seen, limits=limits)
+
+    def tell_sent(self, told: Callable[[float], None]) -> None:
+        """Call `told` with `sent_at` when the gate of this try is passed; at once if it has been."""
+        self._told_sent = told
+        if self.sent_at is not None:
+            told(self.sent_at)
 
     async def ended(self, running: Running) -> Outcome:
         """The exchange's end, and what it proves of this attempt. Slot and permit are given back."""
@@ -134,9 +143,9 @@ class Effort:
             result: what the record keeps as its answer, when this settles it.
             code: the envelope's error code that goes with it.
         """
-        if self.sent_at is None:
+        attempt = self._attempt
+        if self.sent_at is None or attempt is None:
             return self.record
-        number = self._number
         status = None if isinstance(outcome, NotSent) else outcome.status
         settlement = Settlement(
             by=self.by,
@@ -148,12 +157,15 @@ class Effort:
         evidence = evidence_of(outcome)
 
         def move(record: Record, now: float) -> Record:
+            told, number = with_attempt(record, attempt)
             for_all = (
                 isinstance(outcome, Refused)
                 and not outcome.retryable
-                and replay.is_authoritative(record, number, outcome.status, marked=outcome.replayed, now=now)
+                and replay.is_authoritative(told, number, outcome.status, marked=outcome.replayed, now=now)
             )
-            return machine.learn(record, number, evidence, settlement, now=now, authoritative=for_all)
+            learned = machine.learn(told, number, evidence, settlement, now=now, authoritative=for_all)
+            lost = learned is told and told is not record
+            return replace(told, version=record.version + 1) if lost else learned
 
         self.record = await self._keeper.move(self.record, move, rows)
         return self.record
@@ -170,7 +182,7 @@ class Effort:
 
     async def _take_back(self, ownership: Ownership) -> None:
         """Say of a SENT mark that nothing was sent on it."""
-        current = await self._parts.store.by_key(self.record.key)
+        current = await self._parts.store.by_key(self.record.origin.tenant, self.record.key)
         if current is not None and current.state is State.SENT and machine.own(current) == ownership:
             number, word = len(current.attempts), Settlement(by=self.by, wall=self._parts.store.wall())
             self.record = await self._keeper.move(
@@ -225,6 +237,8 @@ class Effort:
             keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
             lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
             left_s = limits.send_deadline - parts.clock.monotonic()
+            if record.approved_until is not None:
+                left_s = min(left_s, record.approved_until - wall)
             sending = Sending(
                 send_by=min(lease_until, now + left_s),
                 horizon_s=horizon_s(self.tool),
@@ -239,12 +253,16 @@ class Effort:
                 record, self._ownership, sending, owner=token, lease_until=lease_until, now=now
             )
 
-        self.record = await self._keeper.move(self.record, move, leased=True)
+        terms_of_approval = self.tool.approval
+        self.record = await self._keeper.move(
+            self.record, move, leased=True, entitled=lambda approval: still_stands(approval, terms_of_approval)
+        )
         self._ownership = machine.own(self.record)
-        self._number = len(self.record.attempts)
+        self._attempt = self.record.attempts[-1]
         self.sends += 1
         self.sent_at = parts.clock.monotonic()
-        self.passed.set()
+        if self._told_sent is not None:
+            self._told_sent(self.sent_at)
         return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
 
     def _refused_by_gate(self, ended: Exchange) -> NotSent | None:

@@ -22,7 +22,7 @@ from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
-from gateway.stages.execute.operation.record import UNSETTLED, Record, State
+from gateway.stages.execute.operation.record import SETTLED, UNSETTLED, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import CallTrace, ReconcileMethod, ReconcileResult
 from gateway.stages.normalise.stored import store_answer
@@ -177,8 +177,8 @@ class Ending:
             await self._row(envelope)
 
     async def _told_by_others(self, envelope: Envelope) -> Envelope:
-        current = await self._parts.store.by_key(self._effort.record.key)
-        settled = current is not None and current.state in (State.DONE, State.REFUSED, State.FROZEN)
+        current = await self._parts.store.by_key(self._effort.record.origin.tenant, self._effort.record.key)
+        settled = current is not None and current.state in SETTLED
         if current is None or not settled:
             return envelope
         self._effort.record = current

@@ -3,7 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from gateway.contract.execution import ExecutionRow
-from gateway.stages.execute.operation import machine
+from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalOvertaken
+from gateway.stages.execute.approval.record import Approval
+from gateway.stages.execute.approval.table import ApprovalMoveError
+from gateway.stages.execute.operation import consent, machine
+from gateway.stages.execute.operation.amnesia import has_forgotten
 from gateway.stages.execute.operation.machine import FencedError, Ownership
 from gateway.stages.execute.operation.ports import (
     Applied,
@@ -20,6 +24,8 @@ from gateway.stages.monitor.ports import Telemetry
 Move = Callable[[Record, float], Record]
 """A record and the store's time, to the record as it becomes. Run again on what stands there now, if need be."""
 Rows = Callable[[Record], Sequence[ExecutionRow]]
+Entitled = Callable[[Approval], bool]
+"""Whether an approval was given by somebody who may give it."""
 
 
 def no_rows(_: Record) -> Sequence[ExecutionRow]:
@@ -57,20 +63,36 @@ class Keeper:
         self._telemetry.rows_written(row.kind)
 
     async def insert(self, record: Record) -> Record | None:
-        """Keep a new record. None: one with its key is there already."""
-        match await self._store.commit(Change(after=record)):
+        """Keep a new record. None: one with its key is there already.
+
+        Raises:
+            FencedError: the approval that it rests on does not allow it any more.
+        """
+        approval = await self._follow(None, record, None) if record.approval_id is not None else None
+        match await self._store.commit(Change(after=record, approval=approval)):
             case Applied():
                 return record
             case Stale():
                 return None
+            case ApprovalOvertaken():
+                raise FencedError
             case HeldBy(hold=hold, holder=holder):
                 raise HeldError(hold, holder)
 
-    async def move(self, record: Record, move: Move, rows: Rows = no_rows, *, leased: bool = False) -> Record:
-        """Make one move, together with its rows, on the record as it stands now.
+    async def move(
+        self,
+        record: Record,
+        move: Move,
+        rows: Rows = no_rows,
+        *,
+        leased: bool = False,
+        entitled: Entitled | None = None,
+    ) -> Record:
+        """Make one move, together with its rows and with the move of its approval, on the record as it stands now.
 
         Args:
-            leased: apply it only before the lease ends that the moved record has.
+            leased: apply it only before the lease ends that the moved record has, and before its approval lapses.
+            entitled: asked where the move needs its approval.
 
         Raises:
             FencedError, IllegalMoveError: as the machine does, also for the record that somebody changed meanwhile.
@@ -78,19 +100,26 @@ class Keeper:
             StoreUnavailableError: nothing is known to be changed.
         """
         try:
-            return await self._moved(record, move, rows, leased=leased)
+            return await self._moved(record, move, rows, leased=leased, entitled=entitled)
         except FencedError:
             self._telemetry.fenced()
             raise
 
-    async def _moved(self, record: Record, move: Move, rows: Rows, *, leased: bool) -> Record:
+    async def _moved(
+        self, record: Record, move: Move, rows: Rows, *, leased: bool, entitled: Entitled | None
+    ) -> Record:
+        stored: Record | None = record
         while True:
             after = move(record, self._store.now())
+            approval = None
+            if after.approval_id is not None and after is not record:
+                approval = await self._follow(record, after, entitled)
             change = Change(
-                before=None if after is record else record,
+                before=None if after is record else stored,
                 after=None if after is record else after,
-                not_after=after.lease_until if leased else None,
+                not_after=self._not_after(after) if leased else None,
                 rows=tuple(rows(after)),
+                approval=approval,
             )
             if change.after is None and not change.rows:
                 return record
@@ -98,12 +127,46 @@ class Keeper:
                 case Applied():
                     return after
                 case Stale(current=current):
-                    if current is None or current.version == record.version:
-                        # It is gone, or nobody was faster and `not_after` has passed.
-                        raise FencedError
-                    record = current
+                    if current is None or has_forgotten(current, record):
+                        if leased:
+                            raise FencedError
+                        # What the store has lost is known here: it goes in again, with what comes now.
+                    else:
+                        record = _overtaken_by(current, record)
+                    stored = current
                 case HeldBy(hold=hold, holder=holder):
                     raise HeldError(hold, holder)
+                case ApprovalOvertaken():
+                    pass  # read it again: it may still allow the move
+
+    def _not_after(self, after: Record) -> float:
+        if after.approved_until is None:
+            return after.lease_until
+        return min(after.lease_until, self._store.now() + (after.approved_until - self._store.wall()))
+
+    async def _follow(self, before: Record | None, after: Record, entitled: Entitled | None) -> ApprovalChange | None:
+        """The move of the approval that belongs to a record's.
+
+        Raises:
+            FencedError: it does not allow the record's.
+        """
+        if after.approval_id is None or not consent.touches(before, after):
+            return None
+        approval, needed = (
+            await self._store.approval(after.origin.tenant, after.approval_id),
+            consent.needs(before, after),
+        )
+        if approval is None:
+            if needed:
+                raise FencedError
+            return None
+        if needed and entitled is not None and not entitled(approval):
+            raise FencedError
+        try:
+            moved = consent.follow(before, after, approval, wall=self._store.wall())
+        except ApprovalMoveError as error:
+            raise FencedError from error
+        return None if moved is approval else ApprovalChange(before=approval, after=moved)
 
     async def extend(self, record: Record, ownership: Ownership, lease_s: float) -> Record:
         """One heartbeat."""
@@ -121,3 +184,11 @@ class Keeper:
             for row in change.rows:
                 self._telemetry.rows_written(row.kind)
         return answer
+
+
+def _overtaken_by(current: Record, record: Record) -> Record:
+    """The record to make the move on now."""
+    if current.version == record.version:
+        # Nobody was faster and `not_after` has passed.
+        raise FencedError
+    return current

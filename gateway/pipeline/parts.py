@@ -1,6 +1,6 @@
 """What the pipeline is driven with: every door to the world, and the bounds an operator sets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from gateway.clock import Clock
@@ -8,7 +8,8 @@ from gateway.manifest.catalog import Catalogue
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
-from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits
+from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits, Spending
+from gateway.stages.execute.breaker.quotas import OperatorRates
 from gateway.stages.execute.operation.ports import OperationStore
 from gateway.stages.monitor.ports import Telemetry
 from gateway.stages.retry.ports import RetryBudgets
@@ -54,6 +55,7 @@ class Bounds:
         hash_key: HMAC key for argument hashes in rows.
         retention_s: bodies of settled records of tools that are not in the catalogue any more are dropped after this.
         sync_rows: every read's row is durable before its caller is answered, whatever its manifest says.
+        rates: over all tools, beside what their manifests say.
         allow_volatile: plain writes may go out although the store forgets them when its process ends.
     """
 
@@ -64,6 +66,7 @@ class Bounds:
     retention_s: float = 2_592_000.0
     sync_rows: bool = False
     allow_volatile: bool = False
+    rates: OperatorRates = field(default_factory=OperatorRates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,7 @@ class Parts:
     guard: Guard
     bulkheads: Bulkheads
     rates: RateLimits
+    spending: Spending
     budgets: RetryBudgets
     telemetry: Telemetry
     bounds: Bounds

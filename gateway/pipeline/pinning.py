@@ -85,15 +85,19 @@ class Pins:
 
     async def tool_of(self, record: Record) -> Tool | None:
         """The tool that a record was made with; the present one of its name when that cannot be loaded any more."""
-        origin = record.origin
-        current = self._parts.tools.catalogue.get(origin.tool)
-        if current is not None and current.digest == origin.manifest_digest:
+        current = self._parts.tools.catalogue.get(record.origin.tool)
+        return await self.tool_by(record.origin.manifest_digest, record.origin.tool) or current
+
+    async def tool_by(self, digest: str, name: str) -> Tool | None:
+        """The tool of exactly this manifest; None when it cannot be loaded any more."""
+        current = self._parts.tools.catalogue.get(name)
+        if current is not None and current.digest == digest:
             return current
-        if origin.manifest_digest not in self._pinned:
+        if digest not in self._pinned:
             # Another process may use manifests that this one has not seen.
             await self._learn()
-        manifest = self._pinned.get(origin.manifest_digest)
-        return (None if manifest is None else self._compile(manifest)) or current
+        manifest = self._pinned.get(digest)
+        return None if manifest is None else self._compile(manifest)
 
     async def _learn(self) -> None:
         for manifest in await self._parts.store.pinned():

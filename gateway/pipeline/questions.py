@@ -31,7 +31,7 @@ from gateway.stages.execute.breaker.breaker import State as BreakerState
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter, StoreUnavailableError
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import RUNNING, SETTLED, Record, State
 from gateway.stages.execute.operation.table import Event, IllegalMoveError
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
@@ -63,7 +63,7 @@ class Questions:
     async def operations(self, query: OperationQuery, caller: Caller) -> Envelope:
         """Operations that fit the query, newest first."""
         if query.key is not None:
-            record = await self._parts.store.by_key(query.key)
+            record = await self._parts.store.by_key(caller.tenant, query.key)
             found: tuple[Record, ...] = () if record is None or not may_see(record, caller) else (record,)
         else:
             found = await self._parts.store.list_operations(
@@ -97,10 +97,8 @@ class Questions:
         record = await self._visible(operation_id, caller)
         if record is None:
             return self._not_found()
-        owned_by_the_living = record.state in (State.CLAIMED, State.SENT) and not record.lease_is_dead(
-            self._parts.store.now()
-        )
-        if record.state in (State.DONE, State.REFUSED, State.FREE, State.FROZEN) or owned_by_the_living:
+        owned_by_the_living = record.state in RUNNING and not record.lease_is_dead(self._parts.store.now())
+        if record.state in SETTLED | {State.FREE} or owned_by_the_living:
             return succeed(self.view(record), self._meta(record))
         if not await self._sweeper.has_means(record):
             return self._refuse(ErrorCode.NOT_RECONCILABLE, record)
@@ -194,7 +192,7 @@ class Questions:
         return Settlement(by=by, wall=self._parts.store.wall(), result=result, code=code)
 
     async def _visible(self, operation_id: str, caller: Caller) -> Record | None:
-        record = await self._parts.store.by_operation_id(operation_id)
+        record = await self._parts.store.by_operation_id(caller.tenant, operation_id)
         return record if record is not None and may_see(record, caller) else None
 
     def _meta(self, record: Record | None = None) -> Meta:

@@ -21,7 +21,7 @@ from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import lookups, machine, sighting
 from gateway.stages.execute.operation.lookups import LookupTerms, Sight
 from gateway.stages.execute.operation.machine import Settlement
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import OWNED, Record, State
 from gateway.stages.execute.operation.replay import ReplayTerms
 from gateway.stages.monitor.execution import Stamp, settlement_row
 from gateway.stages.monitor.ports import CallTrace, ReconcileTrace
@@ -215,7 +215,7 @@ class _Rows:
         self._trace_id = trace_id
 
     def __call__(self, after: Record) -> tuple[ExecutionRow, ...]:
-        if after.state is self._before.state or after.state in (State.CLAIMED, State.SENT, State.LISTENING):
+        if after.state is self._before.state or after.state in OWNED:
             return ()
         if after.state is State.UNKNOWN:
             return ()

@@ -23,8 +23,9 @@ from gateway.stages.execute.attempt.render import render
 from gateway.stages.monitor.ports import CallTrace
 from gateway.stages.normalise.payload import Readable, read
 from gateway.stages.validate import arguments as validation
+from gateway.stages.validate.approvals import ask
 from gateway.stages.validate.rules import Asked, Facts, Known, Question, Unknowable, decide, known
-from gateway.stages.validate.verdict import Rejected
+from gateway.stages.validate.verdict import Asking, Rejected
 
 ACCESS: Final = frozenset({Guards.ACCESS})
 EXECUTION: Final = frozenset({Guards.EXECUTION})
@@ -41,22 +42,43 @@ class Ruling:
         self._traceparent = traceparent
         self._catalogue = parts.tools.catalogue
         self._learnt: dict[Question, Known | Unknowable] = {}
+        self.reasons: tuple[str, ...] = ()
+        """Why the rules that were asked last leave it to a person; none: they do not."""
 
     async def refusal(self, tool: Tool, guards: frozenset[Guards]) -> Envelope | None:
         """The first rule's word against the call; None when all allow it."""
+        self.reasons = ()
         if not tool.rules:
             return None
         telling = self._telling
-        facts = Facts(
-            arguments=telling.arguments, caller=telling.caller, run_id=telling.call.run_id, step=telling.call.step
-        )
+        facts = self._facts()
         while True:
             verdict = decide(tool, guards, facts, self._learnt)
             if verdict is None:
                 return None
+            if isinstance(verdict, Asking):
+                self.reasons = verdict.reasons
+                return None
             if not isinstance(verdict, Asked):
                 return telling.deny(verdict)
             self._learnt[verdict.question] = await self._ask(verdict)
+
+    def approval(self, tool: Tool) -> Envelope | tuple[str, ...]:
+        """Why a person must allow the call, by `approval.when` and by the rules that were asked last; none: nobody must."""
+        if tool.approval is None:
+            return ()
+        verdict = ask(tool.approval, self._facts())
+        if verdict is None:
+            return self.reasons
+        if isinstance(verdict, Asking):
+            return (*verdict.reasons, *self.reasons)
+        return self._telling.deny(verdict)
+
+    def _facts(self) -> Facts:
+        telling = self._telling
+        return Facts(
+            arguments=telling.arguments, caller=telling.caller, run_id=telling.call.run_id, step=telling.call.step
+        )
 
     async def _ask(self, asked: Asked) -> Known | Unknowable:
         reader = self._catalogue.get(asked.question.tool)

@@ -68,19 +68,19 @@ class Sweeper:
         except Exception as error:  # noqa: BLE001 - as above
             self._spool.fault("reconciliation", error)
         finally:
-            await self._parts.store.release(record.key, token, next_look_s)
+            await self._parts.store.release(record.origin.tenant, record.key, token, next_look_s)
 
     async def reconcile(self, record: Record) -> Record:
         """Look now, due or not: for a caller or an operator who asks."""
         token = self._parts.chance.token()
-        if not await self._parts.store.lease_one(record.key, token, 60.0):
+        if not await self._parts.store.lease_one(record.origin.tenant, record.key, token, 60.0):
             return record
         cared = record
         try:
             cared = await self.care_for(record)
             return cared
         finally:
-            await self._parts.store.release(record.key, token, await self._next_look_s(cared))
+            await self._parts.store.release(record.origin.tenant, record.key, token, await self._next_look_s(cared))
 
     async def has_means(self, record: Record) -> bool:
         """Whether the operation's manifest declares any way to find out."""
@@ -136,7 +136,7 @@ class Sweeper:
                 if kept and effort.record.state is State.CLAIMED:
                     await effort.give_up(rows)
             elif isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
-                effort.record = await parts.store.by_key(record.key) or record
+                effort.record = await parts.store.by_key(record.origin.tenant, record.key) or record
         trace.ended(learned(effort.record.state), operation_id=record.operation_id)
         return effort.record
 

@@ -12,8 +12,8 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
-from gateway.manifest.policies import Deprecated
 from gateway.manifest.tool import Tool
+from gateway.pipeline.allowance import Allowance
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Withheld, breaker_state
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
@@ -65,10 +65,13 @@ class Telling:
         self.tool: Tool | None = None
         self.arguments: Mapping[str, Any] = {}
         self.idempotency = IdempotencyResult.NONE
+        self.allowance = Allowance()
         self.withheld: Withheld | None = None
         self.deadline: float | None = None
         """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
         self.warnings: tuple[str, ...] = ()
+        self.approval_id: str | None = None
+        """Of the approval that the call is told of; an operation's own is in its record."""
         self.identifier: str | int | None = None
         """Of what was done, where the last result that was told has one: it goes into the record beside the answer."""
         self.sent = 0
@@ -80,13 +83,13 @@ class Telling:
         self._hashed: str | None = None
         self._result_bytes: int | None = None
         # One call, one row: kept twice, after a store that did not answer, it is still the same one.
-        self._row_id = parts.chance.ulid()
+        self.row_id = parts.chance.ulid()
 
     def knows(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """The call has passed validation."""
         self.tool, self.arguments = tool, arguments
         if tool.deprecated is not None:
-            self.warn(_deprecation(tool.name, tool.deprecated))
+            self.warn(tool.deprecated.warning(tool.name))
 
     def meta(self, record: Record | None = None, *, attempts: int = 0, fetched_at: str | None = None) -> Meta:
         """Where this answer comes from, as of now."""
@@ -104,6 +107,7 @@ class Telling:
             idempotency_key=call.idempotency_key,
             recorded=record is not None,
             store_epoch=self._parts.store.epoch,
+            approval_id=self.approval_id if record is None else record.approval_id,
             source=None if tool is None else tool.breaker.scope,
             fetched_at=fetched_at,
             trace_id=self.trace_id,
@@ -245,11 +249,8 @@ class Telling:
     def row(self, envelope: Envelope) -> ExecutionRow:
         """The execution row of `envelope`."""
         parts, tool = self._parts, self.tool
-        stamp = Stamp(
-            row_id=self._row_id,
-            at_wall=parts.store.wall(),
-            latency_s=parts.clock.monotonic() - self.arrived,
-        )
+        latency_s = parts.clock.monotonic() - self.arrived
+        stamp = Stamp(row_id=self.row_id, at_wall=parts.store.wall(), latency_s=latency_s)
         return call_row(
             envelope,
             stamp,
@@ -277,9 +278,10 @@ class Telling:
 
     def _hash(self) -> str | None:
         if self._hashed is None:
-            arguments = self.arguments or self.call.arguments
             try:
-                self._hashed = argument_hash(canonical(arguments), self._parts.bounds.hash_key)
+                self._hashed = argument_hash(
+                    canonical(self.arguments or self.call.arguments), self._parts.bounds.hash_key
+                )
             except NotCanonical:
                 return None
         return self._hashed
@@ -292,9 +294,3 @@ def afterwards(parts: Parts, tool: Tool, record: Record, *, trace_id: str | None
     telling = Telling(parts, call, origin.system_caller(), trace_id=trace_id, arrived=parts.clock.monotonic())
     telling.knows(tool, record.bodies.arguments)
     return telling
-
-
-def _deprecation(name: str, deprecated: Deprecated) -> str:
-    instead = "" if deprecated.use_instead is None else f" Use {deprecated.use_instead} instead."
-    until = "" if deprecated.remove_after is None else f" It may be removed after {deprecated.remove_after}."
-    return f"{name} is deprecated since {deprecated.since}.{instead}{until}"

@@ -108,14 +108,26 @@ class Undertaking:
 
     async def _caller_waits_for(self, running: Running) -> bool:
         """Wait until the exchange ends (True), or until the caller has waited long enough after the send (False)."""
-        passed = asyncio.ensure_future(self.effort.passed.wait())
-        await asyncio.wait({running.task, passed}, return_when=asyncio.FIRST_COMPLETED)
-        passed.cancel()
-        sent_at = self.effort.sent_at
-        if running.task.done() or sent_at is None:
-            return True
-        until = caller_waits_until(self.effort.tool.timeouts, sent_at=sent_at, deadline=self._deadline)
-        await asyncio.wait({running.task}, timeout=max(0.0, until - self._parts.clock.monotonic()))
+        loop, clock, timeouts = asyncio.get_running_loop(), self._parts.clock, self.effort.tool.timeouts
+        over: asyncio.Future[None] = loop.create_future()
+        timers: list[asyncio.TimerHandle] = []
+
+        def end(_: object = None) -> None:
+            if not over.done():
+                over.set_result(None)
+
+        def sent(at: float) -> None:
+            until = caller_waits_until(timeouts, sent_at=at, deadline=self._deadline)
+            timers.append(loop.call_later(max(0.0, until - clock.monotonic()), end))
+
+        self.effort.tell_sent(sent)
+        running.task.add_done_callback(end)
+        try:
+            await over
+        finally:
+            running.task.remove_done_callback(end)
+            for timer in timers:
+                timer.cancel()
         return running.task.done()
 
     async def _again(self, outcome: Outcome) -> float | None:

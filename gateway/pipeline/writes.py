@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from enum import Enum, auto
-from typing import assert_never
+from typing import Final, assert_never
 
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
@@ -19,6 +19,7 @@ from gateway.pipeline.telling import rfc3339, suggestion
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
+from gateway.stages.execute.operation.amnesia import unsure_for_s
 from gateway.stages.execute.operation.intention import differing, former_keys, today
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import (
@@ -32,6 +33,7 @@ from gateway.stages.execute.operation.meeting import (
     InDoubt,
     Meeting,
     NoRecord,
+    NotRepeatable,
     OwnRecord,
     Running,
     SeeDead,
@@ -40,13 +42,17 @@ from gateway.stages.execute.operation.meeting import (
     meet_holders,
 )
 from gateway.stages.execute.operation.ports import Snapshot
-from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.execute.operation.record import RUNNING, Record, State
 from gateway.stages.feedback.context import Blocker, Suggestion
 from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.outcome import learned
 from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
 
 # How often a call that waits looks at the record itself: the owner may be another process, or dead.
+NOT_DONE_BEFORE: Final = (
+    "Nothing was executed: repeat_of names no operation of this call's identity that was done. "
+    "Name the operation_id of the one that is to be done once more, or leave repeat_of out."
+)
 _FIRST_POLL_S, _LONGEST_POLL_S = 0.05, 0.5
 
 
@@ -80,7 +86,7 @@ class Writes:
             meeting = await self.meet(visit)
             visit.telling.met = meeting.record if isinstance(meeting, Running | InDoubt | Frozen) else None
             try:
-                answer = _stale(meeting, visit) or await self._act(meeting, visit)
+                answer = _stale(meeting, visit) or self._unsure(meeting, visit) or await self._act(meeting, visit)
             except HeldError as held:
                 answer = await self._held(held.holder, visit)
             if answer is not None:
@@ -91,14 +97,32 @@ class Writes:
         own, snapshot = await self.meet_own(visit)
         return meet_holders(own, visit.intention.holds, snapshot.holders, now=snapshot.now)
 
-    async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord, Snapshot]":
+    async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord | NotRepeatable, Snapshot]":
         """The same for the operation alone, whoever stands on its holds."""
         store, intention = self._parts.store, visit.intention
         former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
-        snapshot = await store.look((intention.identity_key, *former), intention.holds)
+        snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *former), intention.holds)
+        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
-        newcomer = intention.newcomer(visit.call, epoch=store.epoch)
+        newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
         return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+
+    def _unsure_for_s(self, visit: Visit, now: float) -> float:
+        """How long a write of this tool may still be under way that the store has forgotten."""
+        tool = visit.intention.tool
+        if not tool.is_plain_write:
+            return 0.0
+        longest_s = tool.timeouts.total_s + tool.timeouts.grace_s + self._parts.bounds.lease_s
+        return unsure_for_s(self._parts.store.changed_at, now=now, longest_s=longest_s)
+
+    def _unsure(self, meeting: Meeting, visit: Visit) -> Step:
+        """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""
+        wait_s = self._unsure_for_s(visit, self._parts.store.now())
+        asks_first = isinstance(meeting, Forgotten) and _looks(visit.intention.tool)
+        if wait_s <= 0 or asks_first or not isinstance(meeting, Begin | BeginAgain | TakeOver | Forgotten):
+            return None
+        visit.telling.idempotency = IdempotencyResult.STORE_ERROR
+        return visit.telling.refuse(ErrorCode.STORE_UNAVAILABLE, retry_after_s=wait_s)
 
     async def _act(self, meeting: Meeting, visit: Visit) -> Step:
         match meeting:
@@ -110,7 +134,7 @@ class Writes:
                 with contextlib.suppress(FencedError):
                     await self._keeper.move(record, lambda r, now: machine.see_dead_lease(r, now=now))
                 return None
-            case Answered(record=record):
+            case Answered(record=record) | Frozen(record=record):
                 return self._answered(record, visit)
             case Conflict(record=record):
                 return self._conflict(record, visit)
@@ -118,16 +142,18 @@ class Writes:
                 return await self._running(record, visit)
             case InDoubt(record=record):
                 return await self._in_doubt(record, visit)
-            case Frozen(record=record):
-                visit.telling.idempotency = IdempotencyResult.UNKNOWN
-                return visit.telling.stored(record)
             case Held(holder=holder):
                 return await self._held(holder, visit)
+            case NotRepeatable():
+                return visit.telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED, message=NOT_DONE_BEFORE)
             case _:
                 assert_never(meeting)
 
     def _answered(self, record: Record, visit: Visit) -> Envelope:
         telling, tool = visit.telling, visit.intention.tool
+        if record.state is State.FROZEN:
+            telling.idempotency = IdempotencyResult.UNKNOWN
+            return telling.stored(record)
         telling.idempotency = IdempotencyResult.REPLAYED
         visit.trace.link(record.origin.traceparent, LinkType.ORIGINAL_EXECUTION)
         other = differing(tool, record.bodies.arguments, visit.intention.arguments, material=False)
@@ -161,7 +187,7 @@ class Writes:
         return visit.telling.stored(record, retry_after_s=1.0)
 
     async def _held(self, holder: Record, visit: Visit) -> Step:
-        if holder.state in (State.CLAIMED, State.SENT):
+        if holder.state in RUNNING:
             told = await self._wait_for(holder, visit)
             if told is not _Wait.OVER:
                 return None
@@ -199,10 +225,10 @@ class Writes:
                     answer = seat.result()
                     return _Wait.LOOK if answer is None or answer.ok else answer
                 poll_s = min(2 * poll_s, _LONGEST_POLL_S)
-                current = await self._parts.store.by_key(record.key)
+                current = await self._parts.store.by_key(record.origin.tenant, record.key)
                 if current is None or current.lease_is_dead(self._parts.store.now()):
                     return _Wait.LOOK
-                if current.version != version and current.state not in (State.CLAIMED, State.SENT):
+                if current.version != version and current.state not in RUNNING:
                     return _Wait.LOOK
             return _Wait.OVER
         finally:
@@ -253,6 +279,11 @@ class Writes:
         result = ReconcileResult.DONE if sight.matches else ReconcileResult.STILL_UNKNOWN
         trace.ended(result, operation_id=record.operation_id)
         return bool(sight.matches)
+
+
+def _looks(tool: Tool) -> bool:
+    """Whether a look-up can show what a write of the tool has done."""
+    return tool.reconcile.lookup is not None
 
 
 def _stale(meeting: Meeting, visit: Visit) -> Step:

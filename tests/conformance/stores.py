@@ -2,14 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from gateway.adapters.memory.operations import MemoryOperationStore
+from gateway.adapters.redis.address import parse_address
+from gateway.adapters.redis.client import Client, Value
+from gateway.adapters.redis.pool import Login
+from gateway.adapters.redis.routes import route_to
+from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.sqlite.host import Host, filesystem_type
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import OperationStore
+from tests import redis_servers
 from tests.clocks import ManualClock
 
 SEAL_KEY: Final = "k1:" + "QUFB" * 10 + "QUE="
@@ -66,8 +73,51 @@ class SqliteHarness:
 
     async def close(self) -> None:
         """Close every view."""
-        for store in self._opened:
-            await store.close()
+        while self._opened:
+            await self._opened.pop().close()
+
+
+class TimedClient(Client):
+    """A client whose server's clock is in the test's hand."""
+
+    _HEAD = "local function now() return redis.call('GET', 'test:clock') end"
+
+    def __init__(self, server: redis_servers.Server, clock: ManualClock) -> None:
+        super().__init__(
+            route_to(parse_address(server.url), Login(timeout_s=5.0)), clock, timeout_s=5.0, clock_head=self._HEAD
+        )
+        self._server = server
+        self._hand = clock
+
+    async def ask(self, name: str, key: str, *values: Value, replicas: int = 0, met: bool = True) -> list[Any]:
+        """Ask, once the server has the time."""
+        self._server.client.set("test:clock", repr(self._hand.monotonic()))
+        return await super().ask(name, key, *values, replicas=replicas, met=met)
+
+
+class RedisHarness:
+    """The memory is a server, empty at first; each `open` has connections of its own, as another gateway has."""
+
+    def __init__(self, kind: str, clock: ManualClock, _: Path) -> None:
+        redis_servers.need(kind)
+        self.clock = clock
+        self.server = redis_servers.shared(kind)
+        self.server.client.flushall()
+        self._opened: list[RedisOperationStore] = []
+
+    async def open(self) -> RedisOperationStore:
+        """One more gateway's view of the server."""
+        client = TimedClient(self.server, self.clock)
+        store = RedisOperationStore(
+            client, self.clock, sealer=Sealer.parse(SEAL_KEY), rows_retention_s=ROWS_RETENTION_S
+        )
+        self._opened.append(store)
+        return store
+
+    async def close(self) -> None:
+        """Close every view."""
+        while self._opened:
+            await self._opened.pop().close()
 
 
 def host(clock: ManualClock, **changes: str | None) -> Host:
@@ -82,4 +132,8 @@ def host(clock: ManualClock, **changes: str | None) -> Host:
     return replace(made, **changes)  # type: ignore[arg-type]  # the ids are its only strings
 
 
-STORES: Final[dict[str, Callable[[ManualClock, Path], Harness]]] = {"memory": MemoryHarness, "sqlite": SqliteHarness}
+STORES: Final[dict[str, Callable[[ManualClock, Path], Harness]]] = {
+    "memory": MemoryHarness,
+    "sqlite": SqliteHarness,
+    **{kind: partial(RedisHarness, kind) for kind in redis_servers.KINDS},
+}

@@ -71,7 +71,7 @@ async def test_a_released_record_is_due_later(store: OperationStore, clock: Manu
     """`next_look_s` after its release the record is due again, not before; a negative does not hasten it."""
     record = await drive(store, history("a", State.UNKNOWN, clock.monotonic()))
     await store.lease_due("sweeper", 30.0, 10)
-    await store.release(record.key, "sweeper", 8.0)
+    await store.release("acme", record.key, "sweeper", 8.0)
     counted = fire(record, Event.FOUND_NOTHING, clock.monotonic())
     await store.commit(Change(before=record, after=counted))
 
@@ -85,25 +85,25 @@ async def test_a_strangers_release_changes_nothing(store: OperationStore, clock:
     """Only the token that holds the lease ends it."""
     record = await drive(store, history("a", State.UNKNOWN, clock.monotonic()))
     await store.lease_due("sweeper", 30.0, 10)
-    await store.release(record.key, "stranger", 0.0)
-    await store.release("no such key", "sweeper", 0.0)
+    await store.release("acme", record.key, "stranger", 0.0)
+    await store.release("acme", "no such key", "sweeper", 0.0)
 
     assert await store.lease_due("other", 30.0, 10) == ()
-    assert await store.lease_one(record.key, "other", 30.0) is False
+    assert await store.lease_one("acme", record.key, "other", 30.0) is False
 
 
 async def test_one_record_is_leased_at_will(store: OperationStore, clock: ManualClock) -> None:
     """Due or not, a record that nobody reconciles is leased; the same token may lease it on; another may not."""
     record = await drive(store, history("a", State.UNKNOWN, clock.monotonic()))
-    await store.lease_one(record.key, "live", 5.0)
-    await store.release(record.key, "live", 60.0)
+    await store.lease_one("acme", record.key, "live", 5.0)
+    await store.release("acme", record.key, "live", 60.0)
 
-    assert await store.lease_one(record.key, "live", 5.0) is True
-    assert await store.lease_one(record.key, "live", 5.0) is True
-    assert await store.lease_one(record.key, "other", 5.0) is False
-    assert await store.lease_one("no such key", "live", 5.0) is False
+    assert await store.lease_one("acme", record.key, "live", 5.0) is True
+    assert await store.lease_one("acme", record.key, "live", 5.0) is True
+    assert await store.lease_one("acme", record.key, "other", 5.0) is False
+    assert await store.lease_one("acme", "no such key", "live", 5.0) is False
     await clock.advance(5.0)
-    assert await store.lease_one(record.key, "other", 5.0) is True
+    assert await store.lease_one("acme", record.key, "other", 5.0) is True
 
 
 async def test_settling_ends_the_need_for_care(store: OperationStore, clock: ManualClock) -> None:
@@ -111,7 +111,7 @@ async def test_settling_ends_the_need_for_care(store: OperationStore, clock: Man
     record = await drive(store, history("a", State.UNKNOWN, clock.monotonic()))
     await store.lease_due("sweeper", 5.0, 10)
     await store.commit(Change(before=record, after=fire(record, Event.FOUND_ONE, clock.monotonic())))
-    await store.release(record.key, "sweeper", 1.0)
+    await store.release("acme", record.key, "sweeper", 1.0)
     await clock.advance(10.0)
 
     assert await store.lease_due("sweeper", 5.0, 10) == ()
@@ -129,7 +129,7 @@ async def test_retention_leaves_a_tombstone(store: OperationStore, clock: Manual
     assert await store.forget(retention_s=100.0) == 2
     assert await store.forget(retention_s=100.0) == 0
     for state, record in records.items():
-        kept = await store.by_key(record.key)
+        kept = await store.by_key("acme", record.key)
         buried = replace(record, bodies=Bodies(), holds=(), tombstone=True, version=record.version + 1)
         assert kept == (buried if state in (State.DONE, State.REFUSED) else record)
 
@@ -142,12 +142,14 @@ async def test_one_operation_is_forgotten_at_once(store: OperationStore, clock: 
     assert await store.forget(retention_s=1e9, operation_id=done.operation_id) == 1
     assert await store.forget(retention_s=1e9, operation_id=unknown.operation_id) == 0
     assert await store.forget(retention_s=1e9, operation_id="no such operation") == 0
-    assert [r.tombstone for r in (await store.look(("identity-a", "identity-b", "identity-c"))).occurrences] == [
+    assert [
+        r.tombstone for r in (await store.look("acme", ("identity-a", "identity-b", "identity-c"))).occurrences
+    ] == [
         True,
         False,
         False,
     ]
-    assert await store.by_key(other.key) == other
+    assert await store.by_key("acme", other.key) == other
 
 
 async def test_tools_are_forgotten_apart(store: OperationStore, clock: ManualClock) -> None:
@@ -168,7 +170,7 @@ async def test_tools_are_forgotten_apart(store: OperationStore, clock: ManualClo
     assert await store.forget(retention_s=2.0, tools=("refund", "void", "open")) == 0
     assert await store.forget(retention_s=0.0, tools=("refund", "void", "open")) == 2
     assert await store.tools_kept() == ("ship",)
-    assert await store.by_key("ship") == records["ship"]
+    assert await store.by_key("acme", "ship") == records["ship"]
 
 
 async def test_manifests_stay_pinned(harness: Harness, clock: ManualClock) -> None:

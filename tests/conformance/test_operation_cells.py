@@ -17,11 +17,11 @@ async def test_a_record_comes_back_as_it_went_in(store: OperationStore, clock: M
     """A record of any state is the same by its key, its id and its identity."""
     record = await drive(store, history("a", state, clock.monotonic()))
 
-    snapshot = await store.look((record.identity_key,))
+    snapshot = await store.look("acme", (record.identity_key,))
 
     assert record.state is state
-    assert await store.by_key(record.key) == record
-    assert await store.by_operation_id(record.operation_id) == record
+    assert await store.by_key("acme", record.key) == record
+    assert await store.by_operation_id("acme", record.operation_id) == record
     assert snapshot.occurrences == (record,)
     assert snapshot.now == clock.monotonic()
 
@@ -39,9 +39,9 @@ async def test_a_legal_move_is_kept(store: OperationStore, clock: ManualClock, s
     cell = TRANSITIONS[state][event]
     assert after.state in ({cell.to, State.UNKNOWN} if cell.joins else {cell.to})
     assert (first, second) == (Applied(), Applied())
-    assert await store.by_key(record.key) == after
+    assert await store.by_key("acme", record.key) == after
     assert await store.list_rows(RowFilter(tenant="acme")) == (row("r1"),)
-    holders = (await store.look((), after.holds)).holders
+    holders = (await store.look("acme", (), after.holds)).holders
     assert {hold for hold, _ in holders} == set(after.standing_holds())
     assert all(holder == after for _, holder in holders)
 
@@ -56,7 +56,7 @@ async def test_an_illegal_move_changes_nothing(
     with pytest.raises(IllegalMoveError):
         machine._become(record, event, now=clock.monotonic())
 
-    assert await store.by_key(record.key) == record
+    assert await store.by_key("acme", record.key) == record
 
 
 @pytest.mark.parametrize(("state", "event"), CELLS)
@@ -72,5 +72,5 @@ async def test_a_move_from_an_old_version_changes_nothing(
     answer = await store.commit(Change(before=record, after=fire(record, event, now), rows=(row("r1"),)))
 
     assert answer == Stale(current)
-    assert await store.by_key(record.key) == current
+    assert await store.by_key("acme", record.key) == current
     assert await store.list_rows(RowFilter(tenant="acme")) == ()

@@ -29,7 +29,7 @@ async def test_one_of_many_claims_wins(store: OperationStore, clock: ManualClock
     winner = claims[answers.index(Applied())]
     assert answers.count(Applied()) == 1
     assert answers.count(Stale(winner)) == 19
-    assert await store.by_key(winner.key) == winner
+    assert await store.by_key("acme", winner.key) == winner
 
 
 async def test_one_of_many_moves_wins(store: OperationStore, clock: ManualClock) -> None:
@@ -52,7 +52,7 @@ async def test_a_change_of_nothing_known_is_stale(store: OperationStore, clock: 
     answer = await store.commit(Change(before=record, after=fire(record, Event.GATE_PASSED, clock.monotonic())))
 
     assert answer == Stale(None)
-    assert await store.by_key(record.key) is None
+    assert await store.by_key("acme", record.key) is None
 
 
 async def test_sent_again_after_others_moved_on_is_stale(store: OperationStore, clock: ManualClock) -> None:
@@ -72,7 +72,7 @@ async def test_not_after_is_the_first_moment_too_late(store: OperationStore, clo
     too_late = await store.commit(Change(after=late, not_after=now))
 
     assert (in_time, too_late) == (Applied(), Stale(None))
-    assert await store.by_key(late.key) is None
+    assert await store.by_key("acme", late.key) is None
 
 
 async def test_what_is_durable_stays_applied_past_not_after(store: OperationStore, clock: ManualClock) -> None:
@@ -92,9 +92,9 @@ async def test_an_insert_needs_a_free_key_not_a_free_identity(store: OperationSt
     second = claimed("a", now, occurrence=2)
     await drive(store, (second,))
 
-    assert (await store.look(("identity-a",))).occurrences == (refused, second)
-    assert (await store.look(("identity-a", "identity-b"))).occurrences == (refused, other, second)
-    assert (await store.look(())).occurrences == ()
+    assert (await store.look("acme", ("identity-a",))).occurrences == (refused, second)
+    assert (await store.look("acme", ("identity-a", "identity-b"))).occurrences == (refused, other, second)
+    assert (await store.look("acme", ())).occurrences == ()
 
 
 async def test_a_hold_keeps_a_second_send_out(store: OperationStore, clock: ManualClock) -> None:
@@ -107,10 +107,10 @@ async def test_a_hold_keeps_a_second_send_out(store: OperationStore, clock: Manu
     answer = await store.commit(Change(before=second, after=sent, rows=(row("r1"),)))
 
     assert answer == HeldBy(holder.holds[0], holder)
-    assert await store.by_key(second.key) == second
+    assert await store.by_key("acme", second.key) == second
     assert await store.list_rows(RowFilter(tenant="acme")) == ()
     # Not the other hold of the second record either.
-    assert (await store.look((), second.holds)).holders == ((holder.holds[0], holder),)
+    assert (await store.look("acme", (), second.holds)).holders == ((holder.holds[0], holder),)
 
 
 @pytest.mark.parametrize("state", [State.LISTENING, State.UNKNOWN, State.FROZEN])
@@ -136,7 +136,7 @@ async def test_a_hold_ends_with_the_doubt(store: OperationStore, clock: ManualCl
     sent = fire(second, Event.GATE_PASSED, now)
 
     assert await store.commit(Change(before=second, after=sent)) == Applied()
-    assert (await store.look((), second.holds)).holders == tuple((hold, sent) for hold in second.holds)
+    assert (await store.look("acme", (), second.holds)).holders == tuple((hold, sent) for hold in second.holds)
 
 
 async def test_two_sends_on_one_hold_at_once(store: OperationStore, clock: ManualClock) -> None:
@@ -173,7 +173,7 @@ async def test_evidence_is_not_kept_out_by_a_hold(store: OperationStore, clock: 
     frozen = replace(first, state=State.FROZEN, version=first.version + 1)
 
     answer = await store.commit(Change(before=first, after=frozen))
-    holders = (await store.look((), first.holds[:1])).holders
+    holders = (await store.look("acme", (), first.holds[:1])).holders
 
     assert answer == Applied()
     assert {record.key for _, record in holders} == {first.key, second.key}
@@ -189,7 +189,7 @@ async def test_a_claim_brings_its_own_holds_and_origin(store: OperationStore, cl
     await store.commit(Change(before=again, after=sent))
 
     assert free.holds != again.holds
-    assert (await store.look((), (*free.holds, *again.holds))).holders == ((again.holds[0], sent),)
+    assert (await store.look("acme", (), (*free.holds, *again.holds))).holders == ((again.holds[0], sent),)
     assert await store.list_operations(OperationFilter(tenant="acme", subject="second", run_id="run-9")) == (sent,)
     assert await store.list_operations(OperationFilter(tenant="acme", subject="agent")) == ()
 
@@ -228,11 +228,11 @@ async def test_values_are_copied(store: OperationStore, clock: ManualClock) -> N
     record = claimed("a", clock.monotonic())
     await drive(store, (record,))
     _change_arguments(record)
-    out = await store.by_key(record.key)
+    out = await store.by_key("acme", record.key)
     assert out is not None
     _change_arguments(out)
 
-    assert (await store.look(("identity-a",))).occurrences == (claimed("a", clock.monotonic()),)
+    assert (await store.look("acme", ("identity-a",))).occurrences == (claimed("a", clock.monotonic()),)
 
 
 def _change_arguments(record: Record) -> None:

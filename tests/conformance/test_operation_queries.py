@@ -111,8 +111,8 @@ async def test_doubt_is_counted_by_tool(store: OperationStore, clock: ManualCloc
 async def test_nothing_is_in_doubt_at_first(store: OperationStore) -> None:
     """An empty store counts nothing and gives nothing."""
     assert await store.count_unknown() == {}
-    assert await store.by_key("key") is None
-    assert await store.by_operation_id("op") is None
+    assert await store.by_key("acme", "key") is None
+    assert await store.by_operation_id("acme", "op") is None
     assert await store.lease_due("sweeper", 30.0, 10) == ()
     await store.check()
 
@@ -142,6 +142,6 @@ async def test_a_second_view_sees_what_the_first_stored(harness: Harness, clock:
     record = await drive(one, history("a", State.SENT, clock.monotonic()))
     done = fire(record, Event.DONE, clock.monotonic())
 
-    assert await other.by_key(record.key) == record
+    assert await other.by_key("acme", record.key) == record
     assert await other.commit(Change(before=record, after=done)) == Applied()
-    assert await one.by_key(record.key) == done
+    assert await one.by_key("acme", record.key) == done

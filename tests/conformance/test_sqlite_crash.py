@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.adapters.sqlite import changes
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Applied, Change, OperationStore, RowFilter
 from gateway.stages.execute.operation.record import Hold, Record, State
 from gateway.stages.execute.operation.table import Event
@@ -59,9 +59,9 @@ async def test_an_uncommitted_change_is_seen_by_nobody(living: SqliteHarness, cl
 
     _apply_without_commit(store, Change(before=record, after=fire(record, Event.DONE, now)), now)
 
-    assert await store.by_key(record.key) == record
-    assert (await store.look((record.identity_key,), record.holds)).occurrences == (record,)
-    assert await other.by_key(record.key) == record
+    assert await store.by_key("acme", record.key) == record
+    assert (await store.look("acme", (record.identity_key,), record.holds)).occurrences == (record,)
+    assert await other.by_key("acme", record.key) == record
     store._file.writing.execute("ROLLBACK")
 
 
@@ -77,12 +77,12 @@ async def _restart(path: Path, clock: ManualClock, change: Change, expected: Rec
     store = SqliteOperationStore.open(path, host=host(clock), sealer=Sealer.parse(SEAL_KEY))
     kept = change.after == expected
     try:
-        assert await store.by_key(expected.key) == expected
+        assert await store.by_key("acme", expected.key) == expected
         assert await _standing(store, expected) == set(expected.standing_holds())
         assert len(await store.list_rows(RowFilter(tenant="acme"))) == (1 if kept else 0)
 
         assert await store.commit(change) == Applied()
-        assert await store.by_key(expected.key) == change.after
+        assert await store.by_key("acme", expected.key) == change.after
         assert await _standing(store, change.after) == set(change.after.standing_holds())
         assert await store.list_rows(RowFilter(tenant="acme")) == change.rows
     finally:
@@ -91,4 +91,4 @@ async def _restart(path: Path, clock: ManualClock, change: Change, expected: Rec
 
 
 async def _standing(store: OperationStore, record: Record) -> set[Hold]:
-    return {hold for hold, _ in (await store.look((), record.holds)).holders}
+    return {hold for hold, _ in (await store.look("acme", (), record.holds)).holders}

@@ -29,7 +29,7 @@ async def test_those_who_come_together_share_a_commit(tmp_path: Path) -> None:
     async def commit_and_read(n: int) -> bool:
         """Whether another process sees what this one was told is durable."""
         assert await store.commit(Change(after=records[n])) == Applied()
-        return await reader.by_key(records[n].key) == records[n]
+        return await reader.by_key("acme", records[n].key) == records[n]
 
     seen = await asyncio.gather(*(commit_and_read(n) for n in range(100)))
 

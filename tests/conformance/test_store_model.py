@@ -1,26 +1,24 @@
-"""Random lives of a few records: SQLite answers as the memory store does, move for move."""
+"""Random lives of a few records: every store answers as the memory store does, move for move."""
 
 import asyncio
 import tempfile
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gateway.adapters.memory.operations import MemoryOperationStore
-from gateway.adapters.sqlite.sealing import Sealer
-from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.ports import Applied, Change, OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import Record
 from gateway.stages.execute.operation.table import TRANSITIONS, Event, IllegalMoveError
 from tests.clocks import ManualClock
 from tests.conformance.moves import claimed, fire, row
-from tests.conformance.stores import SEAL_KEY, host
+from tests.conformance.stores import STORES
 
 _T = TypeVar("_T")
 _NAMES = ("a", "b", "c")
@@ -30,20 +28,22 @@ _TOKENS = ("one", "other")
 class TwoStores(RuleBasedStateMachine):
     """Both stores live through the same moves under the same clock."""
 
+    KIND: ClassVar[str]
+
     def __init__(self) -> None:
         super().__init__()
         self._loop = asyncio.new_event_loop()
         self._folder = tempfile.TemporaryDirectory()
         self._clock = ManualClock()
         self._memory = MemoryOperationStore(self._clock)
-        self._path = Path(self._folder.name) / "operations.db"
-        self._sqlite = self._run(self._open())
+        self._harness = STORES[self.KIND](self._clock, Path(self._folder.name))
+        self._other = self._run(self._harness.open())
         self._seen: list[Record] = []
         self._rows = 0
 
     def teardown(self) -> None:
         """Leave nothing open."""
-        self._run(self._sqlite.close())
+        self._run(self._harness.close())
         self._loop.close()
         self._folder.cleanup()
 
@@ -76,57 +76,56 @@ class TwoStores(RuleBasedStateMachine):
     @rule(token=st.sampled_from(_TOKENS), limit=st.integers(1, 3))
     def lease_due(self, token: str, limit: int) -> None:
         """A sweeper comes by."""
-        memory, sqlite = self._both(lambda store: store.lease_due(token, 12.0, limit))
-        assert sqlite == memory
+        memory, other = self._both(lambda store: store.lease_due(token, 12.0, limit))
+        assert other == memory
 
     @rule(token=st.sampled_from(_TOKENS), name=st.sampled_from(_NAMES), release=st.booleans())
     def lease_one(self, token: str, name: str, *, release: bool) -> None:
         """A live call reconciles, or ends that."""
         key = claimed(name, 0.0).key
         if release:
-            self._both(lambda store: store.release(key, token, 5.0))
+            self._both(lambda store: store.release("acme", key, token, 5.0))
         else:
-            memory, sqlite = self._both(lambda store: store.lease_one(key, token, 12.0))
-            assert sqlite == memory
+            memory, other = self._both(lambda store: store.lease_one("acme", key, token, 12.0))
+            assert other == memory
 
     @rule(name=st.sampled_from(_NAMES))
     def forget(self, name: str) -> None:
         """An operator forgets one."""
         operation_id = claimed(name, 0.0).operation_id
-        memory, sqlite = self._both(lambda store: store.forget(retention_s=0.0, operation_id=operation_id))
-        assert sqlite == memory
+        memory, other = self._both(lambda store: store.forget(retention_s=0.0, operation_id=operation_id))
+        assert other == memory
 
     @rule()
     def restart(self) -> None:
-        """The SQLite store is closed and opened; the memory store has nothing to lose it to."""
-        self._run(self._sqlite.close())
-        self._sqlite = self._run(self._open())
+        """The store is closed and opened; the memory store has nothing to lose it to."""
+        self._run(self._harness.close())
+        self._other = self._run(self._harness.open())
 
     @invariant()
     def they_agree(self) -> None:
         """Every list is the same in both."""
-        memory, sqlite = self._both(lambda store: store.list_operations(OperationFilter(tenant="acme")))
-        assert sqlite == memory
+        memory, other = self._both(lambda store: store.list_operations(OperationFilter(tenant="acme")))
+        assert other == memory
         holds = tuple({hold for record in memory for hold in record.holds})
-        for before, now in (self._both(lambda store: store.look([f"identity-{name}" for name in _NAMES], holds)),):
+        for before, now in (
+            self._both(lambda store: store.look("acme", [f"identity-{name}" for name in _NAMES], holds)),
+        ):
             assert replace(now, holders=()) == replace(before, holders=())
             assert sorted(now.holders, key=_place) == sorted(before.holders, key=_place)
-        memory_rows, sqlite_rows = self._both(lambda store: store.list_rows(RowFilter(tenant="acme", limit=1_000)))
-        assert sqlite_rows == memory_rows
-        memory_doubt, sqlite_doubt = self._both(lambda store: store.count_unknown())
-        assert sqlite_doubt == memory_doubt
+        memory_rows, other_rows = self._both(lambda store: store.list_rows(RowFilter(tenant="acme", limit=1_000)))
+        assert other_rows == memory_rows
+        memory_doubt, other_doubt = self._both(lambda store: store.count_unknown())
+        assert other_doubt == memory_doubt
 
     def _commit(self, change: Change) -> None:
-        memory, sqlite = self._both(lambda store: store.commit(change))
-        assert sqlite == memory
+        memory, other = self._both(lambda store: store.commit(change))
+        assert other == memory
         if memory == Applied() and change.after is not None:
             self._seen.append(change.after)
 
     def _both(self, ask: Any) -> tuple[Any, Any]:
-        return self._run(ask(self._memory)), self._run(ask(self._sqlite))
-
-    async def _open(self) -> SqliteOperationStore:
-        return SqliteOperationStore.open(self._path, host=host(self._clock), sealer=Sealer.parse(SEAL_KEY))
+        return self._run(ask(self._memory)), self._run(ask(self._other))
 
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
         return self._loop.run_until_complete(work)
@@ -144,10 +143,27 @@ def _place(holder: tuple[Any, Record]) -> tuple[Any, str]:
     return holder[0], holder[1].key
 
 
-TestTwoStores = TwoStores.TestCase
-TestTwoStores.settings = settings(
+_SETTINGS = settings(
     max_examples=25,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
+
+
+class Sqlite(TwoStores):
+    """A file."""
+
+    KIND = "sqlite"
+
+
+class Valkey(TwoStores):
+    """A server."""
+
+    KIND = "valkey"
+
+
+TestSqlite = Sqlite.TestCase
+TestSqlite.settings = _SETTINGS
+TestValkey = Valkey.TestCase
+TestValkey.settings = _SETTINGS

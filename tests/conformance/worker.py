@@ -1,4 +1,4 @@
-"""A process of its own on a shared file: `python -m tests.conformance.worker MODE PATH NAME`.
+"""A process of its own on a shared store: `python -m tests.conformance.worker MODE STORE NAME`.
 
 It says `ready`, waits for a line, and then writes a line for every change that the store has called Applied.
 """
@@ -9,8 +9,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from gateway.adapters.redis.address import parse_address
+from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.pool import Login
+from gateway.adapters.redis.routes import route_to
+from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.sqlite.store import SqliteOperationStore
-from gateway.stages.execute.operation.ports import Applied, Change
+from gateway.adapters.system.clock import SystemClock
+from gateway.stages.execute.operation.ports import Applied, Change, OperationStore
 from gateway.stages.execute.operation.record import Record
 from gateway.stages.execute.operation.table import Event
 from tests.conformance.moves import claimed, fire, row
@@ -19,9 +25,17 @@ KEYS = 300
 _CALLERS = 16
 
 
-async def main(mode: str, path: Path, name: str) -> None:
+def opened(where: str) -> OperationStore:
+    """The store at a path or an address, by a process that has time."""
+    if not where.startswith("redis://"):
+        return SqliteOperationStore.open(Path(where), wait_s=20.0)
+    client = Client(route_to(parse_address(where), Login(timeout_s=20.0)), SystemClock(), timeout_s=20.0)
+    return RedisOperationStore(client, SystemClock())
+
+
+async def main(mode: str, where: str, name: str) -> None:
     """Run one mode until it is over, or until the process is killed."""
-    store = SqliteOperationStore.open(path, wait_s=20.0)
+    store = opened(where)
     _say("ready")
     await asyncio.to_thread(sys.stdin.readline)
     if mode == "claim":
@@ -31,7 +45,7 @@ async def main(mode: str, path: Path, name: str) -> None:
         await asyncio.gather(*(_churn(store, f"{name}-{caller}") for caller in range(_CALLERS)))
 
 
-async def _claim(store: SqliteOperationStore, name: str, caller: int) -> None:
+async def _claim(store: OperationStore, name: str, caller: int) -> None:
     """Claim every key that the other process claims too."""
     for n in range(caller, KEYS, _CALLERS):
         record = replace(claimed(f"shared-{n}", store.now()), owner=name)
@@ -39,7 +53,7 @@ async def _claim(store: SqliteOperationStore, name: str, caller: int) -> None:
             _say(record.key)
 
 
-async def _churn(store: SqliteOperationStore, name: str) -> None:
+async def _churn(store: OperationStore, name: str) -> None:
     """Take one operation after another from its claim to its end."""
     number = 0
     while True:
@@ -52,7 +66,7 @@ async def _churn(store: SqliteOperationStore, name: str) -> None:
         await _step(store, sent, fire(sent, Event.DONE, now))
 
 
-async def _step(store: SqliteOperationStore, before: Record | None, after: Record) -> None:
+async def _step(store: OperationStore, before: Record | None, after: Record) -> None:
     rows = (row(f"row-{after.key}", tenant="acme"),) if after.settled_wall is not None else ()
     answer = await store.commit(Change(before=before, after=after, rows=rows))
     if answer != Applied():
@@ -66,4 +80,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3]))

@@ -33,7 +33,7 @@ def shown(default: Any) -> str:
     """A default as the page writes it."""
     if default is PydanticUndefined:
         return "required"
-    if default is None or default in ([], {}):
+    if default is None or default in ([], {}, ()):
         return "none"
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 

@@ -11,6 +11,7 @@ from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySett
 from gateway.adapters.sqlite.host import this_host
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.app import open_store
+from gateway.contract.call import Caller, Unproved
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.settings import SettingsError
 from gateway.stages.execute.operation.ports import RowFilter
@@ -56,8 +57,37 @@ async def test_callers_are_those_of_the_key_file(site: Site) -> None:
     caller = gateway.authenticator.authenticate(key)
     await closed(gateway)
 
-    assert caller is not None
+    assert isinstance(caller, Caller)
     assert caller.subject == "lead"
+
+
+async def test_issuers_that_cannot_be_used_stop_the_start(site: Site) -> None:
+    """`issuers` is read before anything is served; the sentence says where it is wrong."""
+    path = site.folder / "issuers.yaml"
+    path.write_text("issuers:\n- issuer: http://login.example\n")
+    with pytest.raises(SettingsError, match=rf"^{path}:2: issuers\.0\.issuer: "):
+        site.assemble(issuers=path)
+
+
+async def test_callers_may_come_from_issuers_too(site: Site) -> None:
+    """`issuers` names the file; a key is still a key, and a reload takes both files."""
+    key, _ = create_key(site.folder / "keys.json", subject="lead", tenant="acme", permissions=(), attributes={})
+    path = site.folder / "issuers.yaml"
+    path.write_text(
+        "issuers: [{issuer: 'https://login.example', audience: a, algorithms: ES256, tenants: acme}]", encoding="utf-8"
+    )
+    gateway = site.assemble(issuers=path)
+    caller, nobody = gateway.authenticator.authenticate(key), gateway.authenticator.authenticate("eyJ.e30.x")
+    (site.folder / "keys.json").unlink()
+    path.write_text("issuers: []", encoding="utf-8")
+    gateway.reload()
+    gone = gateway.authenticator.authenticate(key)
+    await closed(gateway)
+
+    assert isinstance(caller, Caller)
+    assert caller.subject == "lead"
+    assert isinstance(nobody, Unproved)
+    assert gone is None
 
 
 async def test_rows_go_when_their_retention_ends(site: Site) -> None:

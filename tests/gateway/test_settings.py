@@ -73,7 +73,11 @@ def test_lists_come_from_commas_or_repetition(given: Any, value: tuple[str, ...]
         {"sample_ratio": 1.5},
         {"port": 70000},
         {"host": ""},
-        {"store": "redis://localhost"},
+        {"store": "redis://user:password@localhost"},
+        {"store": "redis+sentry://localhost"},
+        {"store": "redis://"},
+        {"store_wait": -1},
+        {"redis_password_env": "a b"},
         {"store": "sqlite:///"},
         {"store": "oncegate.db"},
         {"allow_private": "localhost"},
@@ -81,6 +85,9 @@ def test_lists_come_from_commas_or_repetition(given: Any, value: tuple[str, ...]
         {"manifest_env": "A-B"},
         {"seal_key_env": "a b"},
         {"rows": "never"},
+        {"caller_rate": "50"},
+        {"caller_rate": "1/s,2/s,3/s,4/s,5/s"},
+        {"tenant_rate": "50/w"},
         {"inbound_trace": "yes"},
         {"log_level": "loud"},
         {"log_calls": "some"},
@@ -102,7 +109,7 @@ def test_a_value_out_of_range_is_refused(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "secret", ["", "   ", "changeme", "CHANGEME", "secret", "k1:changeme", "aaaaaaaaaaaaaaaaaaaaaa", "tooshort1"]
 )
-@pytest.mark.parametrize("name", ["seal_key", "argument_hash_key"])
+@pytest.mark.parametrize("name", ["seal_key", "argument_hash_key", "redis_password"])
 def test_a_secret_that_anyone_would_guess_is_refused(name: str, secret: str) -> None:
     """An example value, one letter repeated or a short word protects nothing; the complaint does not repeat it."""
     with pytest.raises(ValidationError) as refused:
@@ -138,7 +145,11 @@ def test_every_setting_has_its_names() -> None:
     """Option and variable are made from the setting's name; one variable is older than its option."""
     assert (flag_of("lease_s"), variable_of("lease_s")) == ("--lease-s", "ONCEGATE_LEASE_S")
     assert variable_of("allow_private") == "ONCEGATE_EGRESS_ALLOW_PRIVATE"
-    assert [name for name in Settings.model_fields if is_secret(name)] == ["seal_key", "argument_hash_key"]
+    assert [name for name in Settings.model_fields if is_secret(name)] == [
+        "seal_key",
+        "argument_hash_key",
+        "redis_password",
+    ]
 
 
 def test_every_setting_is_described() -> None:

@@ -25,6 +25,8 @@ CONTROLS = [
     ("classified-by-exception", "S9", Column.PLAIN, "effects, not 1"),
     ("classified-by-exception", "S9r", Column.PLAIN, "effects, not 1"),
     ("key-from-raw-arguments", "S10", Column.PLAIN, "one refund got several answers"),
+    ("approval-for-any-amount", "S8", Column.PLAIN, "1 effects, not 0"),
+    ("anybody-approves", "S8s", Column.PLAIN, "the requester's word was taken"),
     ("no-hold", "S1o", Column.PLAIN, "2 effects, not 1"),
 ]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from bench.scenarios.listening import Listening
-from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError
+from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError, Word
 from gateway.demo.provider_process import ProviderProcess
 
 CALL = Call(tool="refunds", arguments={"payment": "pay_1", "paise": 100}, key="k")
@@ -57,6 +57,9 @@ async def test_what_is_not_ours_cannot_be_killed(tmp_path: Path) -> None:
     for call in (target.kill, target.restart):
         with pytest.raises(UnsupportedError):
             await call()
+    for waiting in (target.decide(CALL, Word.YES), target.until_lapsed(CALL)):
+        with pytest.raises(UnsupportedError):
+            await waiting
     for signal in (target.pause, target.resume):
         with pytest.raises(UnsupportedError):
             signal()

@@ -12,10 +12,12 @@ from gateway.contract.codes import ErrorCode
 from gateway.manifest.building import Operator
 from gateway.manifest.complaint import Severity
 from gateway.manifest.placeholders import CallValues
-from gateway.manifest.policies import Effect, Guards
+from gateway.manifest.policies import Effect, Guards, Repeat
 from gateway.manifest.ports import EvaluationError
 from gateway.manifest.tool import Tool
+from gateway.stages.validate.approvals import ask
 from gateway.stages.validate.rules import Asked, Facts, decide, known
+from gateway.stages.validate.verdict import Asking, Denied
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "tool_manifests"
 LOADED = load_directory(DIRECTORY, Operator(engine=CelEngine(), environment={"PAYMENTS_URL": "http://127.0.0.1:9001"}))
@@ -102,12 +104,14 @@ def test_a_refund_is_the_same_whatever_its_reason() -> None:
     ("paise", "owner", "code", "says"),
     [
         (200000, "cust-1", None, ""),
-        (200001, "cust-1", ErrorCode.OVER_LIMIT, "Refund of 200001 paise exceeds the 200000 limit."),
+        (200001, "cust-1", None, "Refund of 200001 paise exceeds the 200000 limit."),
         (1, "cust-2", ErrorCode.NOT_OWNER, "Order ORD-4471 does not belong to the customer in this conversation."),
     ],
 )
 def test_a_refund_has_a_limit_and_an_owner(paise: int, owner: str, code: ErrorCode | None, says: str) -> None:
-    """The two rules of the execution document: who is asking may refund so much, and only what is their customer's."""
+    """The two rules of the execution document: who is asking may refund so much without a lead, and only what is their
+    customer's.
+    """
     it = tool("issue_refund")
     caller = Caller(subject="a", tenant="t", attributes={"max_refund_paise": 200000, "customer_id": "cust-1"})
     call = Facts(arguments={"order_id": "ORD-4471", "amount_paise": paise}, caller=caller, run_id=None, step=None)
@@ -118,9 +122,37 @@ def test_a_refund_has_a_limit_and_an_owner(paise: int, owner: str, code: ErrorCo
     learnt = {asked.question: known(tool("lookup_order"), {"customer_id": owner})}
     verdict = decide(it, frozenset(Guards), call, learnt)
     assert not isinstance(verdict, Asked)
-    assert (None if verdict is None else (verdict.code, verdict.rule)) == (None if code is None else (code, says))
+    match verdict:
+        case Denied():
+            assert (verdict.code, verdict.rule) == (code, says)
+        case Asking():
+            assert (code, verdict.reasons) == (None, (says,))
+        case None:
+            assert (code, says) == (None, "")
     # Who owns the order decides who may know of its refund; a limit says nothing about one that was made.
     assert {rule.name: rule.guards for rule in it.rules} == {"over_limit": Guards.EXECUTION, "not_owner": Guards.ACCESS}
+
+
+@pytest.mark.parametrize(("paise", "asks"), [(100000, False), (100001, True), (425000, True)])
+def test_a_large_refund_needs_a_support_lead(paise: int, *, asks: bool) -> None:
+    """Above 1,000 rupees, as policy POL-REF-004 says; a lead up to the own limit, within two hours."""
+    terms = tool("issue_refund").approval
+    assert terms is not None
+    call = Facts(
+        arguments={"order_id": "ORD-4471", "amount_paise": paise},
+        caller=Caller(subject="a", tenant="t"),
+        run_id=None,
+        step=None,
+    )
+    verdict = ask(terms, call)
+    why = "Refunds above INR 1,000 need a support lead (POL-REF-004 3.2)."
+    assert verdict == (Asking(reasons=(why,)) if asks else None)
+    assert (terms.approvers, terms.expires_after_s) == ("refunds:approve", 7200.0)
+    assert terms.limit is not None
+    lead = {"subject": "lead-7", "tenant": "t", "attributes": {"max_approval_paise": 425000}}
+    assert terms.limit.evaluate({"args": call.arguments, "approver": lead}) is True
+    assert terms.limit.evaluate({"args": {"amount_paise": 425001}, "approver": lead}) is False
+    assert tool("issue_refund").identity.repeat is Repeat.APPROVAL
 
 
 @pytest.mark.parametrize(

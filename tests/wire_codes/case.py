@@ -19,6 +19,7 @@ NEXT_STEPS: Final[Mapping[NextAction, str]] = {
     NextAction.WAIT: r"again|[Ww]ait",
     NextAction.VERIFY: r"[Vv]erify|[Rr]ead|[Ll]ook",
     NextAction.ESCALATE: r"[Ee]scalate|[Oo]perator|payments",
+    NextAction.REQUEST_APPROVAL: r"Wait for the decision|[Rr]equest an? (new )?approval",
     NextAction.USE_EXISTING_RESULT: r"[Uu]se|[Rr]ead",
     NextAction.STOP: r"[Ss]top|[Rr]eport|[Dd]o not|[Rr]ead|[Uu]se|not guess",
 }

@@ -1,6 +1,9 @@
 """Codes of the request itself, of validation and of permission: nothing comes so far as to be sent."""
 
+import base64
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from gateway.contract.codes import ErrorCode
@@ -42,6 +45,13 @@ async def _unknown_key(stand: Stand) -> Answer:
     answer = await stand.call(authorization="Bearer og_aaaaaaaaaaaa_" + "b" * 43)
     assert answer.headers["www-authenticate"].startswith("Bearer")
     return answer
+
+
+async def _token_of_an_issuer_that_is_away(stand: Stand) -> Answer:
+    claims = {"iss": "https://localhost:1", "aud": "gateway", "sub": "agent", "iat": 0, "exp": 1}
+    parts = [json.dumps(it).encode() for it in ({"alg": "ES256", "kid": "k1"}, claims)]
+    token = ".".join(base64.urlsafe_b64encode(it).decode().rstrip("=") for it in (*parts, b"none"))
+    return await stand.call(authorization=f"Bearer {token}")
 
 
 async def _no_route(stand: Stand) -> Answer:
@@ -106,6 +116,12 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
     _C.UNSUPPORTED_MEDIA_TYPE: Case(play=_as_text, manifests=_PLAIN),
     # Nobody knows whose row it would be.
     _C.UNAUTHENTICATED: Case(play=_unknown_key, manifests=_PLAIN, rows=False),
+    _C.AUTHENTICATION_UNAVAILABLE: Case(
+        play=_token_of_an_issuer_that_is_away,
+        manifests=_PLAIN,
+        stand={"settings": {"issuers": Path(__file__).parent / "issuers.yaml"}},
+        rows=False,
+    ),
     _C.ROUTE_NOT_FOUND: _OUTSIDE,
     _C.METHOD_NOT_ALLOWED: Case(play=_get_of_calls, rows=False),
     _C.OPERATION_NOT_FOUND: Case(play=_no_operation, rows=False),

@@ -95,6 +95,12 @@ async def _broken_dependency(stand: Stand) -> Answer:
     return await stand.call()
 
 
+async def _second_of_a_run(stand: Stand) -> Answer:
+    run = {"run": {"id": "run-1"}}
+    assert (await stand.call("A", body=run)).envelope["ok"]
+    return await stand.call("B", body=run)
+
+
 async def _second_in_an_hour(stand: Stand) -> Answer:
     await stand.call("A")
     return await stand.call("B")
@@ -167,6 +173,13 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
     _C.CIRCUIT_OPEN: Case(play=_broken_dependency, manifests=(plain(_BREAKER), {**read(), **_BREAKER}), says="things"),
     _C.RATE_LIMITED: Case(
         play=_second_in_an_hour, manifests=_patient({"limits": {"rate": "1/h"}}), sent=1, acts=1, says="1 call"
+    ),
+    _C.BUDGET_EXHAUSTED: Case(
+        play=_second_of_a_run,
+        manifests=(plain({"cost": {"unit": "act", "per_call": 1, "per_run": 1}}),),
+        sent=1,
+        acts=1,
+        says="1 act a run, 1 spent",
     ),
     _C.DRAINING: Case(play=_after_sigterm, manifests=_PLAIN, stand={"settings": {"drain_notice_s": 5}}),
     _C.DEADLINE_TOO_SHORT: Case(play=_in_a_hurry, manifests=_PLAIN),

@@ -10,22 +10,25 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
+from opentelemetry.sdk.trace.export import SpanExporter
 
 from gateway.adapters.cel.engine import CelEngine
-from gateway.adapters.files.keys import KeyFile, create_key
+from gateway.adapters.files.keys import create_key
 from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
+from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.system.clock import SystemClock
-from gateway.app import log_fault, open_store, wire
+from gateway.app import log_fault, open_callers, open_store, wire
 from gateway.fronts.http.build import build
 from gateway.fronts.http.server import Server, bind
 from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline
 from gateway.settings import Settings
 from gateway.stages.execute.attempt.ports import ToolTransport
+from gateway.stages.execute.operation.ports import OperationStore
 from tests.gateway.pipeline.provider import Provider
 from tests.gateway.pipeline.rig import read
 
@@ -64,6 +67,8 @@ class Stand:
     client: httpx.AsyncClient
     reader: str
     """The key of the same subject, who may only read with it."""
+    lead: str
+    """The key of somebody else, who may approve."""
     tasks: list["asyncio.Task[Any]"] = field(default_factory=list)
 
     @property
@@ -109,9 +114,11 @@ def answer_of(response: httpx.Response) -> Answer:
     return Answer(status=response.status_code, headers=dict(response.headers), envelope=response.json())
 
 
-def new_key(folder: Path, *permissions: str) -> str:
+def new_key(folder: Path, *permissions: str, tenant: str = TENANT, subject: str = "agent", **attributes: Any) -> str:
     """A caller's key; the file gets its hash."""
-    made, _ = create_key(folder / "keys.json", subject="agent", tenant=TENANT, permissions=permissions, attributes={})
+    made, _ = create_key(
+        folder / "keys.json", subject=subject, tenant=tenant, permissions=permissions, attributes=attributes
+    )
     return made
 
 
@@ -126,6 +133,7 @@ async def standing(
     origin: Callable[[Provider], str] = lambda provider: provider.origin,
     private: bool = True,
     wrap: Wrap = lambda transport: transport,
+    spans: SpanExporter | None = None,
 ) -> AsyncIterator[Stand]:
     """A gateway with these manifests and the read `get_status`.
 
@@ -133,6 +141,7 @@ async def standing(
         origin: where the tools' requests go.
         private: whether the operator allows that address.
         wrap: puts something before the transport.
+        spans: where they go.
     """
     provider = Provider()
     await provider.start()
@@ -140,12 +149,13 @@ async def standing(
     _write(folder / "manifests", manifests)
     chosen = _settings(folder, where if private else None, settings or {})
     key, reader = new_key(folder, *PERMISSIONS), new_key(folder, "things:read")
-    telemetry = OtelTelemetry(TelemetrySettings(), SystemClock(), "0")
+    lead = new_key(folder, "things:approve", subject="lead", most=5)
+    telemetry = OtelTelemetry(TelemetrySettings(server_spans=spans is not None), SystemClock(), "0", spans=spans)
     core, ready = _core(chosen, where, telemetry, wrap), asyncio.Event()
     listening = bind(chosen)
     port = listening.getsockname()[1]
     server = Server(
-        build(core, KeyFile(chosen.keys), chosen, telemetry),
+        build(core, open_callers(chosen)[0], chosen, telemetry),
         core,
         chosen,
         announce=lambda _host, _port: ready.set(),
@@ -155,7 +165,7 @@ async def standing(
     client = httpx.AsyncClient(
         base_url=f"http://127.0.0.1:{port}", headers={"authorization": f"Bearer {key}"}, timeout=STARTS_WITHIN_S
     )
-    stand = Stand(folder=folder, provider=provider, server=server, port=port, client=client, reader=reader)
+    stand = Stand(folder=folder, provider=provider, server=server, port=port, client=client, reader=reader, lead=lead)
     try:
         yield stand
     finally:
@@ -192,8 +202,15 @@ def _core(settings: Settings, origin: str, telemetry: OtelTelemetry, wrap: Wrap)
     parts = wire(
         settings,
         shelf=Shelf(settings.manifests, Operator(engine=CelEngine(), environment={"API": origin}, secrets={})),
-        store=open_store(settings),
+        store=_patient(open_store(settings)),
         telemetry=telemetry,
         transport=wrap(HttpToolTransport(SystemClock(), egress=EgressPolicy(settings.allow_private))),
     )
     return Pipeline(parts, log_fault)
+
+
+def _patient(store: OperationStore) -> OperationStore:
+    """What is shown here is no haste: a server on a busy machine has its time."""
+    if isinstance(store, RedisOperationStore):
+        store.client.timeout_s = STARTS_WITHIN_S
+    return store

@@ -7,17 +7,18 @@ from typing import Final
 import pytest
 
 from gateway.contract.codes import ErrorCode
-from tests.wire_codes import front_cases, record_cases, wire_cases
+from tests.wire_codes import approval_cases, front_cases, record_cases, wire_cases
 from tests.wire_codes.case import Case, check_answer, check_effects, check_row
 from tests.wire_codes.variants import VARIANTS
 
-CASES: Final[Mapping[ErrorCode, Case]] = {**front_cases.CASES, **record_cases.CASES, **wire_cases.CASES}
-
-NOT_YET: Final[Mapping[ErrorCode, str]] = {
-    ErrorCode.APPROVAL_REQUIRED: "approvals: manifests with `approval` do not load yet",
-    ErrorCode.APPROVAL_MISMATCH: "approvals: manifests with `approval` do not load yet",
-    ErrorCode.APPROVAL_EXPIRED: "approvals: manifests with `approval` do not load yet",
+CASES: Final[Mapping[ErrorCode, Case]] = {
+    **approval_cases.CASES,
+    **front_cases.CASES,
+    **record_cases.CASES,
+    **wire_cases.CASES,
 }
+
+NOT_YET: Final[Mapping[ErrorCode, str]] = {}
 """Codes that no manifest of this version can lead to."""
 
 ELSEWHERE: Final = {ErrorCode.TLS_UNTRUSTED}

@@ -5,6 +5,7 @@ from typing import Final
 from gateway.contract.codes import ErrorCode, NextAction
 from tests.gateway.pipeline.provider import Exchange, acts_then, answer, cut, listing, silence
 from tests.gateway.pipeline.rig import looked_up, plain, read
+from tests.wire_codes import approval_cases
 from tests.wire_codes.case import Case
 from tests.wire_codes.stand import Answer, Stand
 
@@ -62,6 +63,7 @@ async def _read_cut_short(stand: Stand) -> Answer:
 _READ: Final = (read(_ONCE),)
 
 VARIANTS: Final[tuple[tuple[str, ErrorCode, Case], ...]] = (
+    *approval_cases.VARIANTS,
     (
         "broken off, with a look-up",
         _C.OUTCOME_UNKNOWN,

@@ -1,6 +1,7 @@
 """A request line and headers as bytes, or a refusal: nothing a value holds can end a line or begin a message."""
 
 import re
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -30,6 +31,12 @@ FRAMING: Final = frozenset(
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
+# Methods and names of headers come from manifests: a few, over and over.
+@lru_cache(maxsize=1024)
+def _is_token(text: str) -> bool:
+    return _TOKEN.fullmatch(text) is not None
+
+
 def encode_head(request: WireRequest, origin: Origin) -> bytes:
     """The header block, ready to be written before `request.body`.
 
@@ -39,14 +46,14 @@ def encode_head(request: WireRequest, origin: Origin) -> bytes:
         Failed: BAD_REQUEST, with words that quote no value.
     """
     method, target = request.method, request.target
-    if not _TOKEN.fullmatch(method) or method.upper() == "CONNECT":
+    if not _is_token(method) or method.upper() == "CONNECT":
         raise Failed(Fault.BAD_REQUEST, "the method is not one that can be sent")
     if not _TARGET.fullmatch(target):
         raise Failed(Fault.BAD_REQUEST, "the target is not a path of visible ASCII characters")
     lines = [f"{method} {target} HTTP/1.1\r\nHost: {origin.authority}\r\n"]
     accepts = False
     for name, value in chain(request.headers, request.secret_headers):
-        if not _TOKEN.fullmatch(name):
+        if not _is_token(name):
             raise Failed(Fault.BAD_REQUEST, "a header's name is not a token")
         if not _VALUE.fullmatch(value):
             raise Failed(Fault.BAD_REQUEST, f"the value of header {name} has characters that no header may have")

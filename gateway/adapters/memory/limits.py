@@ -2,9 +2,9 @@
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 
 from gateway.clock import Clock
-from gateway.manifest.policies import Rate
 from gateway.stages.execute.breaker.breaker import Kind
 from gateway.stages.execute.breaker.bulkhead import (
     LOOKUP_SLOTS,
@@ -18,11 +18,9 @@ from gateway.stages.execute.breaker.bulkhead import (
     leave,
     listen,
 )
-from gateway.stages.execute.breaker.rate import TokenBucket, is_full, take
+from gateway.stages.execute.breaker.rate import Buckets, Quota, Taken
+from gateway.stages.execute.breaker.spending import Purse, Purses
 from gateway.stages.retry.budget import Budget, earn, spend
-
-_SWEEP_EVERY = 1_000
-"""New keys between two sweeps for buckets that are full again: an idle caller costs nothing for long."""
 
 
 class MemoryBulkheads:
@@ -116,34 +114,25 @@ class MemorySlot:
             self._compartment.bulkhead = fall_silent(self._compartment.bulkhead)
 
 
-class MemoryRateLimits:
-    """`RateLimits` counted in this process alone."""
+class MemoryLimits:
+    """`RateLimits` and `Spending` counted in this process alone."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._buckets: dict[str, tuple[TokenBucket, Rate]] = {}
-        self._until_sweep = _SWEEP_EVERY
+        self._buckets = Buckets()
+        self._purses = Purses()
 
-    async def take(self, key: str, rate: Rate) -> float | None:
-        now = self._clock.monotonic()
-        known = self._buckets.get(key)
-        if known is None:
-            self._sweep(now)
-        bucket, wait_s = take(known[0] if known else None, rate, now=now)
-        self._buckets[key] = (bucket, rate)
-        return wait_s
+    async def take(self, quotas: Sequence[Quota]) -> Taken:
+        return self._buckets.take(quotas, now=self._clock.monotonic())
 
-    def __len__(self) -> int:
-        return len(self._buckets)
+    async def give(self, quotas: Sequence[Quota]) -> None:
+        self._buckets.give(quotas)
 
-    def _sweep(self, now: float) -> None:
-        self._until_sweep -= 1
-        if self._until_sweep > 0:
-            return
-        self._buckets = {
-            key: (bucket, rate) for key, (bucket, rate) in self._buckets.items() if not is_full(bucket, rate, now=now)
-        }
-        self._until_sweep = _SWEEP_EVERY
+    async def reserve(self, purse: Purse, call: str, amount: float, most: float) -> float | None:
+        return self._purses.reserve(purse, call, amount, most, now=self._clock.monotonic())
+
+    async def release(self, purse: Purse, call: str) -> None:
+        self._purses.release(purse, call)
 
 
 class MemoryRetryBudgets:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gateway.adapters.memory.approvals import KeepsApprovals
+from gateway.adapters.memory.filters import matches, row_matches
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import (
@@ -21,11 +23,9 @@ from gateway.stages.execute.operation.ports import (
     Stale,
     StoreUnavailableError,
 )
-from gateway.stages.execute.operation.record import OWNED, Bodies, Hold, Record, State
+from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, OWNED, Bodies, Hold, Record, State
 
 _STEP_S: Final = 5.0
-_IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
-_ENDED: Final = frozenset({State.DONE, State.REFUSED})
 
 
 @dataclass(slots=True)
@@ -37,13 +37,15 @@ class _Care:
     until: float = 0.0
 
 
-class MemoryOperationStore:
+class MemoryOperationStore(KeepsApprovals):
     """An `OperationStore` that forgets everything with its process. Belongs to one event loop."""
 
     durable: Final = False
+    changed_at: Final = None
 
     def __init__(self, clock: Clock, *, rows_retention_s: float | None = None) -> None:
         """`rows_retention_s`: `forget` deletes execution rows older than this; None keeps them."""
+        super().__init__()
         self._clock = clock
         self._rows_retention_s = rows_retention_s
         self._epoch = secrets.token_hex(16)
@@ -70,9 +72,9 @@ class MemoryOperationStore:
     def clock_stepped_back(self) -> bool:
         return self._largest_wall - self._clock.wall() > _STEP_S
 
-    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         await self._turn()
-        occurrences = [record for record in self._records.values() if record.identity_key in identity_keys]
+        occurrences = [r for r in self._of(tenant) if r.identity_key in identity_keys]
         holders = [(hold, record) for hold in holds for record in self._standing_on(hold)]
         return Snapshot(
             now=self.now(),
@@ -86,7 +88,12 @@ class MemoryOperationStore:
             raise ValueError(f"{before!r} cannot become {after!r}")
         kept = None if after is None else _copy(after)
         await self._write()
+        asked = change.approval
         if kept is None:
+            if asked is not None and not self._approvals.holds(asked):
+                if overtaken := self._approvals.refusal(asked):
+                    return overtaken
+                self._approvals.keep(asked)
             self._append(change.rows)
             return Applied()
         current = self._records.get(kept.key)
@@ -97,8 +104,10 @@ class MemoryOperationStore:
         expired = change.not_after is not None and self.now() >= change.not_after
         if expired or (None if current is None else current.version) != expected:
             return Stale(None if current is None else _copy(current))
-        if held := self._held(before, kept):
-            return held
+        if refused := self._held(before, kept) or (None if asked is None else self._approvals.refusal(asked)):
+            return refused
+        if asked is not None:
+            self._approvals.keep(asked)
         self._keep(kept, current)
         self._append(change.rows)
         return Applied()
@@ -109,29 +118,29 @@ class MemoryOperationStore:
         del strict
         self._append(rows)
 
-    async def by_operation_id(self, operation_id: str) -> Record | None:
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
         await self._turn()
-        return next((_copy(r) for r in self._records.values() if r.operation_id == operation_id), None)
+        return next((_copy(r) for r in self._of(tenant) if r.operation_id == operation_id), None)
 
-    async def by_key(self, key: str) -> Record | None:
+    async def by_key(self, tenant: str, key: str) -> Record | None:
         await self._turn()
         found = self._records.get(key)
-        return None if found is None else _copy(found)
+        return None if found is None or found.origin.tenant != tenant else _copy(found)
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
         await self._turn()
-        found = [record for record in reversed(self._records.values()) if _matches(record, query)]
+        found = [record for record in reversed(self._records.values()) if matches(record, query)]
         return _copies(found[: query.limit])
 
     async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
         await self._turn()
-        found = [row for row in reversed(self._rows.values()) if _row_matches(row, query)]
+        found = [row for row in reversed(self._rows.values()) if row_matches(row, query)]
         return tuple(found[: query.limit])
 
     async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
         await self._turn()
         asked = OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}))
-        done = [r for r in reversed(self._records.values()) if _matches(r, asked) and not r.tombstone]
+        done = [r for r in reversed(self._records.values()) if matches(r, asked) and not r.tombstone]
         latest = sorted(done, key=lambda it: it.settled_wall or 0.0, reverse=True)
         return _copies([it for it in latest if (it.settled_wall or 0.0) >= since_wall][:limit])
 
@@ -151,18 +160,20 @@ class MemoryOperationStore:
             self._lease(key, token, lease_s)
         return _copies(self._records[key] for _, key in due)
 
-    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         await self._write()
         care = self._care.get(key)
-        if care is None or (care.until > self.now() and care.token != token):
+        if care is None or self._records[key].origin.tenant != tenant:
+            return False
+        if care.until > self.now() and care.token != token:
             return False
         self._lease(key, token, lease_s)
         return True
 
-    async def release(self, key: str, token: str, next_look_s: float) -> None:
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
         await self._write()
         care = self._care.get(key)
-        if care is None or care.token != token:
+        if care is None or self._records[key].origin.tenant != tenant or care.token != token:
             return
         care.token, care.until = None, 0.0
         if self._records[key].state is State.UNKNOWN:
@@ -175,7 +186,7 @@ class MemoryOperationStore:
         until = self.wall() - retention_s
         forgotten = 0
         for record in list(self._records.values()):
-            if record.state not in _ENDED or record.tombstone or record.settled_wall is None:
+            if record.state not in ENDED or record.tombstone or record.settled_wall is None:
                 continue
             due = record.settled_wall <= until and (tools is None or record.origin.tool in tools)
             if record.operation_id == operation_id or (operation_id is None and due):
@@ -183,6 +194,8 @@ class MemoryOperationStore:
                     record, version=record.version + 1, bodies=Bodies(), holds=(), tombstone=True
                 )
                 forgotten += 1
+        if operation_id is not None and forgotten:
+            self._approvals.forget_operation(operation_id)
         if operation_id is None and self._rows_retention_s is not None:
             rows_until = self.wall() - self._rows_retention_s
             self._rows = {row_id: row for row_id, row in self._rows.items() if row.at_wall > rows_until}
@@ -202,14 +215,14 @@ class MemoryOperationStore:
 
     async def tools_kept(self) -> tuple[str, ...]:
         await self._turn()
-        kept = (r for r in self._records.values() if r.state in _ENDED and not r.tombstone)
+        kept = (r for r in self._records.values() if r.state in ENDED and not r.tombstone)
         return tuple(sorted({record.origin.tool for record in kept}))
 
     async def count_unknown(self) -> dict[str, tuple[int, float]]:
         await self._turn()
         ages: dict[str, list[float]] = {}
         for record in self._records.values():
-            if record.state in _IN_DOUBT:
+            if record.state in IN_DOUBT:
                 sent = min((a.sent_wall for a in record.unknown_attempts()), default=record.created_wall)
                 ages.setdefault(record.origin.tool, []).append(max(0.0, self.wall() - sent))
         return {tool: (len(told), max(told)) for tool, told in ages.items()}
@@ -229,6 +242,9 @@ class MemoryOperationStore:
     async def _write(self) -> None:
         await self._turn()
         self._largest_wall = self.wall()
+
+    def _of(self, tenant: str) -> Iterable[Record]:
+        return (record for record in self._records.values() if record.origin.tenant == tenant)
 
     def _standing_on(self, hold: Hold) -> list[Record]:
         return [record for record in self._records.values() if hold in record.standing_holds()]
@@ -275,24 +291,3 @@ def _copy(record: Record) -> Record:
     """The arguments are the only part that somebody could still change."""
     arguments = copy.deepcopy(dict(record.bodies.arguments))
     return replace(record, bodies=replace(record.bodies, arguments=arguments))
-
-
-def _matches(record: Record, query: OperationFilter) -> bool:
-    return (
-        query.tenant in (None, record.origin.tenant)
-        and (query.states is None or record.state in query.states)
-        and query.run_id in (None, record.origin.run_id)
-        and query.subject in (None, record.origin.subject)
-        and query.tool in (None, record.origin.tool)
-    )
-
-
-def _row_matches(row: ExecutionRow, query: RowFilter) -> bool:
-    return (
-        query.tenant == row.tenant
-        and query.subject in (None, row.subject)
-        and query.run_id in (None, row.run_id)
-        and query.tool in (None, row.tool)
-        and query.code in (None, row.code)
-        and (query.since_wall is None or row.at_wall >= query.since_wall)
-    )

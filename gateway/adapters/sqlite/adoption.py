@@ -8,9 +8,10 @@ from typing import Any, Final
 import apsw
 import orjson
 
-from gateway.adapters.sqlite import codec
+from gateway.adapters.sqlite import approvals
 from gateway.adapters.sqlite.host import Host
-from gateway.adapters.sqlite.sealing import Sealer, SealError, key_id_of
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer, SealError, key_id_of
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.rebase import rebase
 
@@ -110,12 +111,14 @@ def _open(stored: bytes, bound_to: str, sealer: Sealer) -> bytes:
 def _is_used(connection: apsw.Connection, key_id: str) -> bool:
     head = bytes((1, len(key_id))) + key_id.encode()
     sql = "SELECT 1 FROM operations WHERE substr(bodies, 1, ?) = ? LIMIT 1"
-    return connection.execute(sql, (len(head), head)).fetchone() is not None
+    used = connection.execute(sql, (len(head), head)).fetchone() is not None
+    return used or approvals.is_sealed_with(connection, head)
 
 
 def _seal_all(connection: apsw.Connection, sealer: Sealer) -> None:
     sql = "SELECT key, bodies FROM operations WHERE substr(bodies, 1, 1) = x'00'"
     unsealed: list[tuple[Any, ...]] = connection.execute(sql).fetchall()
+    approvals.seal_all(connection, sealer)
     for key, stored in unsealed:
         sealed = sealer.seal(Sealer().open(stored, bound_to=key), bound_to=key)
         connection.execute("UPDATE operations SET bodies = ? WHERE key = ?", (sealed, key))

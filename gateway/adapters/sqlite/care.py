@@ -9,8 +9,8 @@ from typing import Final
 
 import apsw
 
-from gateway.adapters.sqlite import codec
-from gateway.adapters.sqlite.sealing import Sealer, SealError
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer, SealError
 from gateway.stages.execute.operation.record import Record
 
 _log = logging.getLogger("oncegate")
@@ -65,20 +65,20 @@ def lease_due(connection: apsw.Connection, care: Care, now: float, limit: int, s
     return tuple(found)
 
 
-def lease_one(connection: apsw.Connection, key: str, care: Care, now: float) -> bool:
+def lease_one(connection: apsw.Connection, tenant: str, key: str, care: Care, now: float) -> bool:
     """Lease one record, due or not, unless somebody else has it."""
-    sql = "UPDATE operations SET care_token = ?, care_until = ? WHERE key = ? AND (care_until <= ? OR care_token = ?)"
-    connection.execute(sql, (care.token, care.until, key, now, care.token))
+    sql = "UPDATE operations SET care_token = ?, care_until = ? WHERE key = ? AND tenant = ? AND (care_until <= ? OR care_token = ?)"
+    connection.execute(sql, (care.token, care.until, key, tenant, now, care.token))
     return connection.changes() == 1
 
 
-def release(connection: apsw.Connection, key: str, token: str, next_look_at: float) -> None:
+def release(connection: apsw.Connection, tenant: str, key: str, token: str, next_look_at: float) -> None:
     """End a lease; a record that is still unknown is due again at `next_look_at`. Another's lease is left alone."""
     sql = (
         "UPDATE operations SET care_token = NULL, care_until = 0, due_at = iif(state = 'unknown', ?, due_at)"
-        " WHERE key = ? AND care_token = ?"
+        " WHERE key = ? AND tenant = ? AND care_token = ?"
     )
-    connection.execute(sql, (next_look_at, key, token))
+    connection.execute(sql, (next_look_at, key, tenant, token))
 
 
 def forget_settled(connection: apsw.Connection, settled_until_wall: float, tools: Collection[str] | None = None) -> int:

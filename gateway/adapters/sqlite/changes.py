@@ -12,10 +12,13 @@ from typing import Any, Final
 
 import apsw
 
-from gateway.adapters.sqlite import codec
+from gateway.adapters.sqlite import approvals
+from gateway.adapters.sqlite.approvals import PreparedApproval
 from gateway.adapters.sqlite.queries import holders_of, record_by_key
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.quick import quick
+from gateway.stages.execute.approval.ports import ApprovalOvertaken
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, HeldBy, Stale
 from gateway.stages.execute.operation.record import Hold, Record, State
 
@@ -49,12 +52,14 @@ class Prepared:
     Attributes:
         bodies: sealed; None when they are as before.
         rows: values for `_ADD_ROW`.
+        approval: the move of the approval that belongs to it.
     """
 
     change: Change
     machine: bytes = b""
     bodies: bytes | None = None
     rows: tuple[tuple[Any, ...], ...] = ()
+    approval: PreparedApproval | None = None
 
 
 def prepare(change: Change, sealer: Sealer) -> Prepared:
@@ -66,8 +71,9 @@ def prepare(change: Change, sealer: Sealer) -> Prepared:
     """
     rows = tuple(codec.row_values(row) for row in change.rows)
     before, after = change.before, change.after
+    approval = None if change.approval is None else approvals.prepare(change.approval, sealer)
     if after is None:
-        return Prepared(change=change, rows=rows)
+        return Prepared(change=change, rows=rows, approval=approval)
     if before is not None and not _leads_on(before, after):
         raise ValueError(f"{before!r} cannot become {after!r}")
     same = before is not None and before.bodies is after.bodies and before.holds is after.holds
@@ -76,6 +82,7 @@ def prepare(change: Change, sealer: Sealer) -> Prepared:
         machine=codec.machine_text(after),
         bodies=None if same else sealer.seal(codec.bodies_text(after), bound_to=after.key),
         rows=rows,
+        approval=approval,
     )
 
 
@@ -101,16 +108,29 @@ class Applier:
         change = prepared.change
         after = change.after
         if after is None:
-            append_rows(connection, prepared.rows)
-            return Applied()
+            return self._without_record(connection, prepared)
         expired = change.not_after is not None and now >= change.not_after
-        if expired or self._held(connection, change):
+        if expired or self._held(connection, change) or self._overtaken(connection, prepared):
             return self._explain(connection, prepared, expired=expired)
         if not _write_record(connection, prepared, after, now):
             return self._explain(connection, prepared, expired=False)
+        if prepared.approval is not None:
+            approvals.write(connection, prepared.approval)
         self._move_holds(connection, change.before, after)
         append_rows(connection, prepared.rows)
         return Applied()
+
+    def _without_record(self, connection: apsw.Connection, prepared: Prepared) -> Commit:
+        overtaken = self._overtaken(connection, prepared)
+        if overtaken is not None and (prepared.approval is None or overtaken.current != prepared.approval.change.after):
+            return overtaken
+        if prepared.approval is not None and overtaken is None:
+            approvals.write(connection, prepared.approval)
+        append_rows(connection, prepared.rows)
+        return Applied()
+
+    def _overtaken(self, connection: apsw.Connection, prepared: Prepared) -> ApprovalOvertaken | None:
+        return None if prepared.approval is None else approvals.refusal(connection, prepared.approval, self.sealer)
 
     def _held(self, connection: apsw.Connection, change: Change) -> HeldBy | None:
         """Who else stands on a hold of a change that sends. Evidence is never kept out by a hold."""
@@ -133,7 +153,7 @@ class Applier:
         expected = None if change.before is None else change.before.version
         if expired or (None if current is None else current.version) != expected:
             return Stale(current)
-        return self._held(connection, change) or Stale(current)
+        return self._held(connection, change) or self._overtaken(connection, prepared) or Stale(current)
 
     def _move_holds(self, connection: apsw.Connection, before: Record | None, after: Record) -> None:
         stood = () if before is None else before.standing_holds()

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -58,7 +59,7 @@ def this_host() -> Host:
     return Host(
         boot_id=_BOOT_ID.read_text().strip(),
         host_id=_read_machine_id(),
-        boottime=lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
+        boottime=partial(time.clock_gettime, time.CLOCK_BOOTTIME),
         wall=time.time,
         filesystem_type=filesystem_type,
     )

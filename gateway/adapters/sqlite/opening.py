@@ -16,7 +16,7 @@ import apsw
 from gateway.adapters.sqlite import adoption
 from gateway.adapters.sqlite.adoption import StoreRefusedError
 from gateway.adapters.sqlite.host import NETWORK_FILESYSTEMS, Host
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest.sealing import Sealer
 
 MIN_SQLITE: Final = (3, 51, 3)
 """Before it, a checkpoint that races a writer of another process can lose acknowledged commits (WAL-reset bug)."""

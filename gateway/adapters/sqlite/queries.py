@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import apsw
 
-from gateway.adapters.sqlite import codec
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
-from gateway.stages.execute.operation.record import Hold, Record, State
+from gateway.stages.execute.operation.record import ENDED, Hold, Record
 
 _SELECT: Final = f"SELECT {codec.COLUMNS} FROM operations"
 _HOLDERS: Final = f"SELECT {codec.COLUMNS} FROM holds JOIN operations USING (key) WHERE digest = ?"
@@ -19,7 +19,6 @@ _HOLDERS: Final = f"SELECT {codec.COLUMNS} FROM holds JOIN operations USING (key
 _UNSETTLED: Final = "state NOT IN ('done', 'refused')"
 # Word for word the condition of the index `operations_forgettable`.
 _KEPT: Final = "state IN ('done', 'refused') AND tombstone = 0"
-_ENDED: Final = frozenset({State.DONE, State.REFUSED})
 
 
 def record_by_key(connection: apsw.Connection, key: str, sealer: Sealer) -> Record | None:
@@ -32,11 +31,13 @@ def record_by_operation_id(connection: apsw.Connection, operation_id: str, seale
     return _first(_records(connection, f"{_SELECT} WHERE operation_id = ?", (operation_id,), sealer))
 
 
-def occurrences(connection: apsw.Connection, identity_keys: Sequence[str], sealer: Sealer) -> tuple[Record, ...]:
-    """Every record of these identities, oldest first."""
+def occurrences(
+    connection: apsw.Connection, tenant: str, identity_keys: Sequence[str], sealer: Sealer
+) -> tuple[Record, ...]:
+    """Every record of a tenant's identities, oldest first."""
     places = ", ".join("?" * len(identity_keys))
-    sql = f"{_SELECT} WHERE identity_key IN ({places}) ORDER BY rowid"
-    return _records(connection, sql, tuple(identity_keys), sealer)
+    sql = f"{_SELECT} WHERE identity_key IN ({places}) AND tenant = ? ORDER BY rowid"
+    return _records(connection, sql, (*identity_keys, tenant), sealer)
 
 
 def holders_of(connection: apsw.Connection, digest: bytes, sealer: Sealer) -> tuple[Record, ...]:
@@ -61,7 +62,7 @@ def operations(connection: apsw.Connection, query: OperationFilter, sealer: Seal
     if query.states is not None:
         conditions.append(f"state IN ({', '.join('?' * len(query.states))})")
         values += sorted(query.states)
-        if not query.states & _ENDED:
+        if not query.states & ENDED:
             conditions.append(_UNSETTLED)
     sql = f"{_SELECT}{_where(conditions)} ORDER BY rowid DESC LIMIT ?"
     return _records(connection, sql, (*values, query.limit), sealer)

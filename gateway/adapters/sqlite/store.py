@@ -8,15 +8,18 @@ from typing import Final, Self, TypeVar
 
 import apsw
 
-from gateway.adapters.sqlite import care, changes, codec, pins, queries
+from gateway.adapters.sqlite import approvals, care, changes, pins, queries
 from gateway.adapters.sqlite.care import Care
 from gateway.adapters.sqlite.host import Host, this_host
 from gateway.adapters.sqlite.opening import OpenFile, open_file
 from gateway.adapters.sqlite.rows import RowBuffer
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.wall import WallClock
 from gateway.adapters.sqlite.writer import Writer
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.approval.ports import ApprovalFilter
+from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import (
     Change,
     Commit,
@@ -40,6 +43,7 @@ class SqliteOperationStore:
     """An `OperationStore`. Open it with `open`; everything else belongs to one event loop."""
 
     durable: Final = True
+    changed_at: Final = None
 
     def __init__(
         self, file: OpenFile, host: Host, sealer: Sealer, *, wait_s: float, rows_retention_s: float | None
@@ -83,6 +87,15 @@ class SqliteOperationStore:
         file = open_file(path, host, sealer, accept_host=accept_host)
         return cls(file, host, sealer, wait_s=wait_s, rows_retention_s=rows_retention_s)
 
+    @property
+    def host(self) -> Host:
+        """The machine whose clocks the store goes by."""
+        return self._host
+
+    def beside(self, name: str) -> Path:
+        """The path of another file that belongs to this one."""
+        return self._file.path.with_name(f"{self._file.path.name}-{name}")
+
     def __repr__(self) -> str:
         return f"<SqliteOperationStore {self._file.path} {self._writer!r}>"
 
@@ -104,16 +117,16 @@ class SqliteOperationStore:
     def clock_stepped_back(self) -> bool:
         return self._wall.stepped_back()
 
-    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         def read(connection: apsw.Connection) -> Snapshot:
             if not holds:
-                found = queries.occurrences(connection, identity_keys, self._sealer)
+                found = queries.occurrences(connection, tenant, identity_keys, self._sealer)
                 return Snapshot(now=self.now(), occurrences=found, holders=())
             connection.execute("BEGIN")
             try:
                 return Snapshot(
                     now=self.now(),
-                    occurrences=queries.occurrences(connection, identity_keys, self._sealer),
+                    occurrences=queries.occurrences(connection, tenant, identity_keys, self._sealer),
                     holders=queries.holders(connection, holds, self._file.hold_secret, self._sealer),
                 )
             finally:
@@ -132,13 +145,15 @@ class SqliteOperationStore:
         else:
             self._rows.add(values)
 
-    async def by_operation_id(self, operation_id: str) -> Record | None:
-        return await self._read(
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
+        found = await self._read(
             lambda connection: queries.record_by_operation_id(connection, operation_id, self._sealer)
         )
+        return found if found is not None and found.origin.tenant == tenant else None
 
-    async def by_key(self, key: str) -> Record | None:
-        return await self._read(lambda connection: queries.record_by_key(connection, key, self._sealer))
+    async def by_key(self, tenant: str, key: str) -> Record | None:
+        found = await self._read(lambda connection: queries.record_by_key(connection, key, self._sealer))
+        return found if found is not None and found.origin.tenant == tenant else None
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
         return await self._read(lambda connection: queries.operations(connection, query, self._sealer))
@@ -161,21 +176,21 @@ class SqliteOperationStore:
 
         return await self._write(lease)
 
-    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         def lease(connection: apsw.Connection) -> bool:
             now = self.now()
-            return care.lease_one(connection, key, Care(token=token, until=now + lease_s), now)
+            return care.lease_one(connection, tenant, key, Care(token=token, until=now + lease_s), now)
 
         return await self._write(lease)
 
-    async def release(self, key: str, token: str, next_look_s: float) -> None:
-        await self._write(lambda connection: care.release(connection, key, token, self.now() + next_look_s))
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
+        await self._write(lambda connection: care.release(connection, tenant, key, token, self.now() + next_look_s))
 
     async def forget(
         self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
     ) -> int:
         if operation_id is not None:
-            return await self._write(lambda connection: care.forget_one(connection, operation_id))
+            return await self._write(lambda connection: _forget_one(connection, operation_id))
         until = self.wall() - retention_s
         forgotten = 0
         while count := await self._write(lambda connection: care.forget_settled(connection, until, tools)):
@@ -184,6 +199,24 @@ class SqliteOperationStore:
             rows_until = self.wall() - self._rows_retention_s
             while await self._write(lambda connection: care.prune_rows(connection, rows_until)):
                 pass
+        return forgotten
+
+    async def approval(self, tenant: str, approval_id: str) -> Approval | None:
+        return await self._read(lambda connection: approvals.by_id(connection, tenant, approval_id, self._sealer))
+
+    async def approval_for(self, tenant: str, action_hash: str) -> Approval | None:
+        return await self._read(lambda connection: approvals.latest(connection, tenant, action_hash, self._sealer))
+
+    async def list_approvals(self, query: ApprovalFilter) -> tuple[Approval, ...]:
+        return await self._read(lambda connection: approvals.matching(connection, query, self._sealer))
+
+    async def lapsed_approvals(self, wall: float, limit: int) -> tuple[Approval, ...]:
+        return await self._read(lambda connection: approvals.lapsed(connection, wall, limit, self._sealer))
+
+    async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
+        until, forgotten = self.wall() - retention_s, 0
+        while count := await self._write(lambda connection: approvals.forget(connection, until, tool)):
+            forgotten += count
         return forgotten
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
@@ -235,3 +268,10 @@ class SqliteOperationStore:
             except apsw.Error as error:
                 raise StoreUnavailableError(f"{type(error).__name__}: {error}") from error
             await asyncio.sleep(_RETRY_S)
+
+
+def _forget_one(connection: apsw.Connection, operation_id: str) -> int:
+    forgotten = care.forget_one(connection, operation_id)
+    if forgotten:
+        approvals.forget_operation(connection, operation_id)
+    return forgotten

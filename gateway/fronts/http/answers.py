@@ -13,6 +13,7 @@ from starlette.types import Send
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail
 from gateway.contract.quick import quick
+from gateway.fronts.http.rate_headers import rate_headers
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
 
@@ -53,7 +54,8 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, on its way to the fro
 
     def envelope(self, meta: Meta) -> Envelope:
         """What the caller reads."""
-        envelope = fail(self.code, meta, message=self.message, details=self.details)
+        retry_after_s = None if self.context is None else self.context.retry_after_s
+        envelope = fail(self.code, meta, message=self.message, details=self.details, retry_after_s=retry_after_s)
         return envelope if self.context is None else explain(envelope, self.context)
 
 
@@ -117,6 +119,8 @@ def _envelope_headers(envelope: Envelope, length: int) -> Headers:
         headers.append((b"oncegate-operation-id", envelope.meta.operation_id.encode()))
     if envelope.meta.replayed:
         headers.append((b"idempotent-replayed", b"true"))
+    if envelope.shares:
+        headers += rate_headers(envelope.shares)
     error = envelope.error
     if error is not None:
         if error.retry_after_s is not None:

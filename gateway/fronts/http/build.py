@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
 from gateway.fronts.http.answers import Refusal, envelope_response, json_response
+from gateway.fronts.http.approvals import Approvals
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError
 from gateway.fronts.http.calls import CallEndpoint, CallRoute
 from gateway.fronts.http.catalogue import Catalogue
@@ -67,6 +68,7 @@ def _routes(
     core: Core, authenticator: Authenticator, limits: BodyLimits, calls: CallEndpoint, prepare: CallEndpoint
 ) -> list[Route]:
     catalogue, records, health = Catalogue(core), Records(core, limits), Health(core)
+    approvals = Approvals(core, limits)
     door = functools.partial(authenticated, authenticator)
     return [
         Route(CALLS_ROUTE, CallRoute(calls), methods=["POST"]),
@@ -77,6 +79,9 @@ def _routes(
         Route("/v1/operations/{operation_id}", door(records.one_operation), methods=["GET"]),
         Route("/v1/operations/{operation_id}/reconcile", door(records.reconcile), methods=["POST"]),
         Route("/v1/operations/{operation_id}/settle", door(records.settle), methods=["POST"]),
+        Route("/v1/approvals", door(approvals.many), methods=["GET"]),
+        Route("/v1/approvals/{approval_id}", door(approvals.one), methods=["GET"]),
+        Route("/v1/approvals/{approval_id}/decision", door(approvals.decide), methods=["POST"]),
         Route("/v1/executions", door(records.executions), methods=["GET"]),
         Route("/v1/breakers", door(records.breakers), methods=["GET"]),
         Route("/healthz", health.alive, methods=["GET"]),

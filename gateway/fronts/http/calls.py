@@ -47,7 +47,7 @@ class CallEndpoint:
         caller: Caller | None = None
         asked = False
         try:
-            caller = authenticate(exchange.head, self._authenticator)
+            caller = await authenticate(exchange.head, self._authenticator)
             require_json(exchange.head)
             body = await read_body(exchange.head, receive, self._limits)
             document = parse_object(body, self._limits)

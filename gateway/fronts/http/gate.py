@@ -3,17 +3,20 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway.contract.call import Caller
+from gateway.contract.call import Caller, Unproved
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, succeed
 from gateway.fronts.http.answers import Refusal, envelope_response
 from gateway.fronts.http.head import Exchange, bearer_token
 from gateway.fronts.http.ports import Authenticator
+from gateway.stages.feedback.context import Context
+
+_MAX_DIGITS: Final = 9
 
 Handler = Callable[[Request, Caller], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -30,23 +33,39 @@ def meta_of(request: Request) -> Meta:
     return exchange_of(request).meta(asyncio.get_running_loop().time())
 
 
-def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -> Caller:
+async def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -> Caller:
     """Who is asking.
 
     Raises:
-        Refusal: `unauthenticated`.
+        Refusal: `unauthenticated` or `authentication_unavailable`.
     """
-    caller = authenticator.authenticate(bearer_token(head))
-    if caller is None:
+    proof = authenticator.authenticate(bearer_token(head))
+    if isinstance(proof, Caller):
+        return proof
+    if proof is not None and not isinstance(proof, Unproved):
+        proof = await _in_time(proof, head)
+        if isinstance(proof, Caller):
+            return proof
+    if proof is None:
         raise Refusal(ErrorCode.UNAUTHENTICATED)
-    return caller
+    raise Refusal(proof.code, context=Context(reason=proof.reason, retry_after_s=proof.retry_after_s))
+
+
+async def _in_time(proof: Awaitable[Caller | Unproved], head: dict[bytes, bytes]) -> Caller | Unproved:
+    """The proof, if it comes before the caller's own deadline; what is malformed there is told later."""
+    given = head.get(b"x-request-timeout-ms", b"").strip()
+    limit_s = int(given) / 1000 if given.isdigit() and len(given) <= _MAX_DIGITS else None
+    try:
+        return await asyncio.wait_for(proof, limit_s)
+    except TimeoutError:
+        return Unproved(code=ErrorCode.AUTHENTICATION_UNAVAILABLE)
 
 
 def authenticated(authenticator: Authenticator, handler: Handler) -> Endpoint:
     """The route behind its door. Each route has its own: none is authorised by its path."""
 
     async def endpoint(request: Request) -> Response:
-        return await handler(request, authenticate(exchange_of(request).head, authenticator))
+        return await handler(request, await authenticate(exchange_of(request).head, authenticator))
 
     return endpoint
 

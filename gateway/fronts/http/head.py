@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from gateway.contract.codes import ErrorCode
@@ -37,7 +38,7 @@ _TRACEPARENT: Final = re.compile(
 _TRACEPARENT_LENGTH: Final = 55
 _MAX_STATE: Final = 512
 _SCHEME: Final = b"bearer "
-_MAX_TOKEN: Final = 4096
+_MAX_TOKEN: Final = 8192
 
 
 @dataclass(slots=True)
@@ -66,15 +67,13 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], *, max_bytes: int, hosts: 
     Raises:
         Refusal: `invalid_header`, for too many bytes, a header twice, or a Host that is missing, malformed or not ours.
     """
-    head: dict[bytes, bytes] = {}
-    size = 0
-    for name, value in headers:
-        size += len(name) + len(value) + _LINE_OVERHEAD
-        if name in _ONCE:
-            if name in head:
-                raise unusable(name, "it came more than once")
-            head[name] = value
-    if size > max_bytes:
+    lines = list(headers)
+    ours = [line for line in lines if line[0] in _ONCE]
+    head = dict(ours)
+    if len(head) < len(ours):
+        names = [name for name, _ in ours]
+        raise unusable(next(name for name in names if names.count(name) > 1), "it came more than once")
+    if sum(map(len, chain.from_iterable(lines))) + _LINE_OVERHEAD * len(lines) > max_bytes:
         raise Refusal(
             ErrorCode.INVALID_HEADER,
             f"Nothing was executed: the request's headers are larger than {max_bytes} bytes. Send fewer or shorter ones.",

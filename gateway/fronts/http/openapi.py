@@ -10,6 +10,13 @@ from gateway.contract.requests import MAX_LIMIT
 from gateway.fronts.http.openapi_schemas import TOOL, VISIBLE, Schema, ref, schemas
 
 _WHOLE: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+_RATES: Final[Schema] = {
+    name: {"schema": {"type": "string"}, "description": words}
+    for name, words in (
+        ("RateLimit-Policy", "The rates that count this call, of draft-ietf-httpapi-ratelimit-headers-11."),
+        ("RateLimit", "What is left of each, and when there is more."),
+    )
+}
 _CALL_HEADERS: Final = (
     (
         "Idempotency-Key",
@@ -108,6 +115,7 @@ def _record_paths() -> dict[str, Any]:
     )
     rows["responses"]["200"]["content"]["application/x-ndjson"] = {"schema": ref("ExecutionRow")}
     return {
+        **_approval_paths(run, tool, limit),
         "/v1/operations": {
             "get": _get(
                 "listOperations",
@@ -133,6 +141,31 @@ def _record_paths() -> dict[str, Any]:
         },
         "/v1/executions": {"get": rows},
         "/v1/breakers": {"get": _get("listBreakers", "Every circuit breaker.", [], [403])},
+    }
+
+
+def _approval_paths(run: Schema, tool: Schema, limit: Schema) -> dict[str, Any]:
+    one = [_path("approval_id", {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"})]
+    state = _parameter("state", "query", ref("ApprovalState"), "In this state.")
+    decide = _post("decideApproval", "A person's word about one action, once.", [403, 409, 413, 415, 503])
+    decide["responses"]["200"] = _answer("The approval as it stands afterwards.")
+    return {
+        "/v1/approvals": {
+            "get": _get(
+                "listApprovals",
+                "Approvals asked for, or to be decided; newest first.",
+                [state, run, tool, limit],
+                [503],
+            )
+        },
+        "/v1/approvals/{approval_id}": {
+            "parameters": one,
+            "get": _get("getApproval", "One approval: the exact action, who asked, why, until when.", [], [503]),
+        },
+        "/v1/approvals/{approval_id}/decision": {
+            "parameters": one,
+            "post": {**decide, "requestBody": _body("DecisionRequest")},
+        },
     }
 
 
@@ -176,6 +209,7 @@ def _answer(words: str, *, replay: bool = False) -> Schema:
         answer["headers"] = {
             "Idempotent-Replayed": {"schema": {"type": "string", "enum": ["true"]}},
             "Oncegate-Operation-Id": {"schema": {"type": "string"}},
+            **_RATES,
         }
     return answer
 
@@ -187,9 +221,11 @@ def _errors(statuses: Iterable[int]) -> dict[str, Schema]:
 def _response(status: int) -> Schema:
     codes = ", ".join(code.value for code, facts in FACTS.items() if facts.status == status)
     response: Schema = {"description": codes, "content": {"application/json": {"schema": ref("Envelope")}}}
-    headers = {}
+    headers: dict[str, Schema] = {}
     if any(facts.retry_after_s is not None for facts in FACTS.values() if facts.status == status):
         headers["Retry-After"] = {"schema": {"type": "integer", "minimum": 0}}
+    if status == 429:
+        headers |= _RATES
     if status == 401:
         headers["WWW-Authenticate"] = {"schema": {"type": "string"}}
     return {**response, "headers": headers} if headers else response

@@ -5,7 +5,8 @@ from typing import Any, Final
 from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
 from gateway.contract.execution import RowKind
 from gateway.contract.requests import SettledAs
-from gateway.fronts.http.questions import STATE_NAMES
+from gateway.fronts.http.questions import DECISION_NAMES, MAX_NOTE, STATE_NAMES
+from gateway.stages.execute.approval.record import Status
 
 Schema = dict[str, Any]
 
@@ -14,6 +15,7 @@ _COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
 _FLAG: Final[Schema] = {"type": "boolean"}
 _SECONDS: Final[Schema] = {"type": "number", "minimum": 0}
 _OBJECT: Final[Schema] = {"type": "object"}
+_DECIDED: Final = (Status.APPROVED.value, Status.DENIED.value, Status.EXPIRED.value)
 VISIBLE: Final[Schema] = {"type": "string", "pattern": "^[!-~]{1,255}$"}
 TOOL: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"}
 
@@ -54,6 +56,8 @@ def schemas() -> dict[str, Schema]:
             },
             required=["settled_as", "evidence"],
         ),
+        "DecisionRequest": _decision_request(),
+        "ApprovalState": {"type": "string", "enum": [status.value for status in Status]},
         "Tool": _tool(),
         "ExecutionRow": _execution_row(),
         "Breaker": _record(
@@ -111,6 +115,16 @@ def _call_request() -> Schema:
     )
 
 
+def _decision_request() -> Schema:
+    return _closed(
+        {
+            "decision": {"type": "string", "enum": list(DECISION_NAMES)},
+            "note": _or_null({"type": "string", "minLength": 1, "maxLength": MAX_NOTE}),
+        },
+        required=["decision"],
+    )
+
+
 def _tool() -> Schema:
     return _record(
         {
@@ -149,7 +163,7 @@ def _execution_row() -> Schema:
             "tokens": _or_null(_COUNT),
             "operation_id": maybe_text,
             "argument_hash": maybe_text,
-            "outcome": {"type": "string", "enum": ["ok", *(outcome.value for outcome in CallOutcome)]},
+            "outcome": {"type": "string", "enum": ["ok", *(outcome.value for outcome in CallOutcome), *_DECIDED]},
             "code": {"anyOf": [ref("ErrorCode"), {"type": "null"}]},
             "replayed": _FLAG,
             "latency_ms": {"type": "number"},
@@ -157,6 +171,7 @@ def _execution_row() -> Schema:
             "cost_unit": maybe_text,
             "cost": {"type": "number"},
             "settled_by": maybe_text,
+            "approval_id": maybe_text,
             "trace_id": maybe_text,
         }
     )

@@ -1,12 +1,15 @@
 """The doors through which the HTTP front reaches the rest of the gateway."""
 
+from collections.abc import Awaitable
 from typing import Protocol
 
-from gateway.contract.call import Caller, ToolCall
+from gateway.contract.call import Caller, ToolCall, Unproved
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow
 from gateway.contract.requests import (
+    ApprovalQuery,
     BreakerView,
+    DecisionRequest,
     ExecutionQuery,
     OperationQuery,
     Readiness,
@@ -61,6 +64,18 @@ class Core(Protocol):
         """Take an operator's word (`operations:settle`). `data` is the operation as it stands afterwards."""
         ...
 
+    async def approval(self, approval_id: str, caller: Caller) -> Envelope:
+        """One approval that the caller asked for or may decide; else `approval_not_found`."""
+        ...
+
+    async def approvals(self, query: ApprovalQuery, caller: Caller) -> Envelope:
+        """The same for many: `data` is `{"approvals": […]}`."""
+        ...
+
+    async def decide(self, approval_id: str, request: DecisionRequest, caller: Caller) -> Envelope:
+        """Take a person's word, once. `data` is the approval as it stands afterwards."""
+        ...
+
     async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:
         """Rows of the caller's own, or with `executions:read` of the tenant."""
         ...
@@ -105,6 +120,9 @@ class Requests(Protocol):
 class Authenticator(Protocol):
     """Turns a credential into who is asking."""
 
-    def authenticate(self, token: str) -> Caller | None:
-        """The caller a bearer token stands for; None for any other token. In memory, and never raises."""
+    def authenticate(self, token: str) -> "Caller | Unproved | Awaitable[Caller | Unproved] | None":
+        """The caller a bearer token stands for; None for any other token. In memory, and never raises.
+
+        An awaitable where somebody has to be asked first; it is bounded in time.
+        """
         ...

@@ -9,6 +9,8 @@ from gateway.contract.codes import FACTS, ErrorCode
 from gateway.contract.requests import (
     DEFAULT_LIMIT,
     MAX_LIMIT,
+    ApprovalQuery,
+    DecisionRequest,
     ExecutionQuery,
     OperationQuery,
     SettledAs,
@@ -16,6 +18,7 @@ from gateway.contract.requests import (
 )
 from gateway.fronts.http.answers import Refusal
 from gateway.fronts.http.proposals import only
+from gateway.stages.execute.approval.record import Status
 from gateway.stages.execute.operation.record import State
 
 _STATES: Final[Mapping[str, frozenset[str]]] = {
@@ -26,6 +29,11 @@ _STATES: Final[Mapping[str, frozenset[str]]] = {
 STATE_NAMES: Final = tuple(sorted(_STATES))
 _OPERATION_PARAMETERS: Final = ("key", "state", "run_id", "tool", "limit")
 _EXECUTION_PARAMETERS: Final = ("run_id", "tool", "code", "since", "limit")
+_APPROVAL_PARAMETERS: Final = ("state", "run_id", "tool", "limit")
+_DECISION_FIELDS: Final = ("decision", "note")
+_DECISIONS: Final = {"approve": True, "deny": False}
+DECISION_NAMES: Final = tuple(_DECISIONS)
+MAX_NOTE: Final = 1000
 _SETTLE_FIELDS: Final = ("settled_as", "evidence", "result")
 _MAX_VALUE: Final = 255
 _MAX_EVIDENCE: Final = 4000
@@ -69,6 +77,39 @@ def execution_query(pairs: Pairs) -> ExecutionQuery:
         since_wall=_moment(asked.get("since")),
         limit=_limit(asked),
     )
+
+
+def approval_query(pairs: Pairs) -> ApprovalQuery:
+    """The question of `GET /v1/approvals`.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    asked = single(pairs, _APPROVAL_PARAMETERS)
+    state = asked.get("state")
+    if state is not None and state not in tuple(Status):
+        raise _misshapen(f"state must be one of {', '.join(Status)}")
+    return ApprovalQuery(
+        statuses=None if state is None else frozenset({state}),
+        run_id=asked.get("run_id"),
+        tool=asked.get("tool"),
+        limit=_limit(asked),
+    )
+
+
+def decision_request(document: Mapping[str, Any]) -> DecisionRequest:
+    """The approver's word of `POST /v1/approvals/{id}/decision`. Nothing else may stand beside it.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    only(document, _DECISION_FIELDS, "the body")
+    decision, note = document.get("decision"), document.get("note")
+    if not isinstance(decision, str) or decision not in _DECISIONS:
+        raise _misshapen(f"decision must be {' or '.join(_DECISIONS)}")
+    if note is not None and (not isinstance(note, str) or not note.strip() or len(note) > MAX_NOTE):
+        raise _misshapen(f"note must be 1 to {MAX_NOTE} characters")
+    return DecisionRequest(approve=_DECISIONS[decision], note=None if note is None else note.strip())
 
 
 def settle_request(document: Mapping[str, Any]) -> SettleRequest:

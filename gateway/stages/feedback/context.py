@@ -64,6 +64,8 @@ class Context:
         rule: the sentence of the manifest's rule that refused, rendered; `next_action` what it advises, if it does.
         reason: why, in the gateway's own words, without a full stop.
         header: name of the request header at fault.
+        approval_id: the approval that is asked for, named or decided; `approvers` is what whoever decides must hold.
+        lapses_at: RFC 3339, until when it may be decided and used.
         operation_id: the operation that stands in the way or that is meant.
         differing: names of the arguments that differ from that operation's.
         state: how that operation stands, as `operation/record.py` names it.
@@ -97,6 +99,7 @@ class Context:
     header: str | None = None
     approval_id: str | None = None
     approvers: str | None = None
+    lapses_at: str | None = None
     operation_id: str | None = None
     differing: tuple[str, ...] = ()
     state: str | None = None

@@ -11,6 +11,15 @@ from gateway.stages.feedback.words import MAX_NAMES, given_name, hidden_values, 
 
 _TELLS: Final = frozenset({NextAction.VERIFY, NextAction.USE_EXISTING_RESULT})
 
+_APPROVALS: Final = frozenset(
+    {
+        ErrorCode.APPROVAL_REQUIRED,
+        ErrorCode.APPROVAL_MISMATCH,
+        ErrorCode.APPROVAL_EXPIRED,
+        ErrorCode.APPROVAL_DENIED,
+    }
+)
+
 
 def details(code: ErrorCode, context: Context) -> dict[str, Any]:
     """`error.details` for `code`: members that have nothing to say are left out.
@@ -18,6 +27,7 @@ def details(code: ErrorCode, context: Context) -> dict[str, Any]:
     - `verify`: `{tool, arguments}` of the read that tells, where the advice is to ask it.
     - `faults`: of arguments: `path`, `keyword`, `names` of members, and what is `valid` or `expected` there.
     - `state`, `differing`, `operation_id`: of the operation that a conflicting call met.
+    - `approval_id`, `approvers`, `expires_at`, `reason`: of the approval that stands between the call and its execution.
     - `blocked_by`: `{tool, operation_id, hold}`.
     """
     found: dict[str, Any] = {}
@@ -26,6 +36,14 @@ def details(code: ErrorCode, context: Context) -> dict[str, Any]:
     if code is ErrorCode.IDEMPOTENCY_CONFLICT:
         known = {"state": context.state, "operation_id": context.operation_id, "differing": list(context.differing)}
         found |= {name: value for name, value in known.items() if value}
+    if code in _APPROVALS:
+        approval = {
+            "approval_id": context.approval_id,
+            "approvers": context.approvers,
+            "expires_at": context.lapses_at,
+            "reason": context.rule,
+        }
+        found |= {name: value for name, value in approval.items() if value}
     suggestion = context.verify if means(context) is Means.LOOKUP else None
     if code is ErrorCode.BLOCKED_BY_UNKNOWN:
         suggestion = context.blocker.verify if context.blocker else None

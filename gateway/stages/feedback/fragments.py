@@ -6,6 +6,7 @@ from typing import Final
 
 from gateway.contract.codes import ErrorCode, NextAction
 from gateway.stages.feedback.advice import Means, Standing, means, standing
+from gateway.stages.feedback.approval_fragments import APPROVAL_FRAGMENTS
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.faults import describe
 from gateway.stages.feedback.words import call, given_name, hidden_values, listed, nearest, seconds, unless_hidden
@@ -230,14 +231,6 @@ def _deadline(context: Context) -> str:
     return f" ({seconds(context.deadline_s)}{needed})"
 
 
-def _approval(context: Context) -> str:
-    return f"approval {context.approval_id}" if context.approval_id else "the approval"
-
-
-def _approvers(context: Context) -> str:
-    return f" by somebody with {context.approvers}" if context.approvers else ""
-
-
 # What a manifest's rule may advise, in words.
 _NEXT: Final[Mapping[NextAction, str]] = {
     NextAction.FIX_ARGUMENTS: "Correct the arguments and call again.",
@@ -286,8 +279,7 @@ FRAGMENTS: Final[Mapping[str, Callable[[Context], str]]] = MappingProxyType(
         "blocked": _blocked,
         "failing": _failing,
         "deadline": _deadline,
-        "approval": _approval,
-        "approvers": _approvers,
+        **APPROVAL_FRAGMENTS,
         "permission": lambda context: context.permission or "a permission",
         "rule": lambda context: f" {context.rule}" if context.rule else "",
         "or_less": _advised("Ask for less, or escalate to someone with a higher limit."),

@@ -7,9 +7,9 @@ answer.
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
+from gateway.contract.changed import changed
 from gateway.contract.codes import FACTS, ErrorCode
 from gateway.contract.envelope import Envelope, Meta, ToolError
 from gateway.stages.feedback.advice import advise
@@ -22,7 +22,7 @@ from gateway.stages.feedback.sentences import SENTENCES
 def observe(code: ErrorCode, context: Context) -> str:
     """The message for `code`. Never raises for a missing fact: it then says less."""
     if context.retry_after_s is None and FACTS[code].retry_after_s is not None:
-        context = replace(context, retry_after_s=FACTS[code].retry_after_s)
+        context = changed(context, retry_after_s=FACTS[code].retry_after_s)
     return "".join([piece if isinstance(piece, str) else piece(context) for piece in _COMPILED[code]])
 
 
@@ -61,7 +61,7 @@ def _completed(context: Context, error: ToolError, meta: Meta) -> Context:
     # A wait of nothing is a wait.
     if context.retry_after_s is not None:
         missing.pop("retry_after_s", None)
-    return replace(context, **missing) if missing else context
+    return changed(context, **missing) if missing else context
 
 
 def _compile(template: str) -> tuple[str | Callable[[Context], str], ...]:

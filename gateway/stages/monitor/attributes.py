@@ -121,7 +121,7 @@ ATTRIBUTES: Final = (
     Attribute(RETRY_DELAY, ("attempt",), "seconds waited before this attempt"),
     Attribute(RESULT_TRUNCATED, ("call",), "true when something was left out of the result"),
     Attribute(CALL_ABANDONED, ("call",), "true when nobody was left to be answered"),
-    Attribute(LINK_TYPE, ("link",), "`original_execution` `reconciles` `inbound`"),
+    Attribute(LINK_TYPE, ("link",), "`original_execution` `reconciles` `approval_request` `inbound`"),
     Attribute(RECONCILE_METHOD, ("reconcile", "metric"), "`lookup` `same_key_replay`"),
     Attribute(RECONCILE_RESULT, ("reconcile", "metric"), "`done` `not_done` `still_unknown` `unsupported`"),
     Attribute(HTTP_METHOD, ("attempt", "request", "metric"), "`_OTHER` when it is not a registered method"),
@@ -132,7 +132,7 @@ ATTRIBUTES: Final = (
     Attribute(SERVER_PORT, ("attempt", "metric"), "its port"),
     Attribute(URL_TEMPLATE, ("attempt",), "the manifest's path template, never a rendered path"),
     Attribute(RELOAD_RESULT, ("metric",), "`accepted` `rejected`"),
-    Attribute(ROW_KIND, ("metric",), "`call` `settlement`"),
+    Attribute(ROW_KIND, ("metric",), "`call` `settlement` `approval`"),
     Attribute(COST_UNIT, ("metric",), "`cost.unit` of the manifest"),
 )  # fmt: skip
 

@@ -12,6 +12,7 @@ from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.keyed_hash import keyed_hash
 from gateway.contract.quick import quick
 from gateway.manifest.policies import Cost
+from gateway.stages.execute.approval.record import Approval, Status
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.monitor.attributes import UNKNOWN_TOOL
 from gateway.stages.monitor.outcome import charged
@@ -111,6 +112,7 @@ def call_row(
         attempts=meta.attempts,
         cost_unit=None if cost is None else cost.unit,
         cost=cost.per_call if cost is not None and charged(envelope) else 0.0,
+        approval_id=meta.approval_id,
         trace_id=meta.trace_id,
     )
 
@@ -152,4 +154,27 @@ def settlement_row(
         code=code,
         settled_by=settled_by or record.settled_by,
         trace_id=trace_id,
+    )
+
+
+def approval_row(approval: Approval, stamp: Stamp) -> ExecutionRow:
+    """The row of what became of an approval without a call: a decision, or that its time was over.
+
+    It belongs to whoever asked; `settled_by` says who decided.
+    """
+    decision = approval.decision
+    return ExecutionRow(
+        row_id=stamp.row_id,
+        kind=RowKind.APPROVAL,
+        at_wall=stamp.at_wall,
+        tenant=approval.tenant,
+        subject=approval.subject,
+        tool=approval.tool,
+        tool_version=approval.tool_version,
+        manifest_digest=approval.manifest_digest,
+        run_id=approval.run_id,
+        step=approval.step,
+        outcome=approval.status.value,
+        settled_by="expiry" if decision is None or approval.status is Status.EXPIRED else f"approver:{decision.by}",
+        approval_id=approval.approval_id,
     )

@@ -69,6 +69,8 @@ class LinkType(StrEnum):
     """The call whose stored answer this one gives."""
     RECONCILES = "reconciles"
     """The call whose outcome is being looked for."""
+    APPROVAL_REQUEST = "approval_request"
+    """The call that asked for the approval with which this one goes out."""
     INBOUND = "inbound"
     """The caller's span, where it is not taken as the parent."""
 

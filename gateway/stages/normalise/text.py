@@ -19,6 +19,8 @@ _INVISIBLE: Final = (
 _OUTSIDE_ASCII: Final = "[^\x00-\x7f\u200b-\u200f]"
 _STRAY_JOINERS: Final = rf"(?<!{_OUTSIDE_ASCII})[\u200c\u200d]|[\u200c\u200d](?!{_OUTSIDE_ASCII})"
 
+_CONTAINERS: Final = frozenset({dict, list})
+
 _UNSEEN: Final = re.compile(f"{_ESCAPE_SEQUENCES}|{_INVISIBLE}|{_STRAY_JOINERS}")
 
 
@@ -42,14 +44,18 @@ def _has_unseen(data: Any) -> bool:
     while pending:
         node = pending.pop()
         kind = type(node)
-        if kind is str:
-            if not (node.isascii() and node.isprintable()) and _UNSEEN.search(node):
-                return True
-        elif kind is dict:
-            pending.extend(node)
-            pending.extend(node.values())
+        if kind is dict:
+            members: list[Any] = [*node, *node.values()]
         elif kind is list:
-            pending.extend(node)
+            members = node
+        else:
+            members = [node]
+        texts = [member for member in members if type(member) is str]
+        # All texts of a container at once: nearly always they are plain.
+        whole = "".join(texts)
+        if not (whole.isascii() and whole.isprintable()) and any(map(_UNSEEN.search, texts)):
+            return True
+        pending.extend([member for member in members if type(member) in _CONTAINERS])
     return False
 
 

@@ -3,18 +3,18 @@
 Nothing is asked here: `decide` names the look-up it needs, and is called again with the answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.contract.call import Caller
 from gateway.contract.canonical import NotCanonical, canonical
 from gateway.contract.codes import ErrorCode
-from gateway.manifest.placeholders import CallValues, Reference, RenderError
-from gateway.manifest.policies import Guards
+from gateway.manifest.placeholders import CallValues, Piece, Reference, RenderError
+from gateway.manifest.policies import Guards, Otherwise
 from gateway.manifest.ports import EvaluationError
 from gateway.manifest.tool import Rule, RuleLookup, Tool
-from gateway.stages.validate.verdict import Denied
+from gateway.stages.validate.verdict import Asking, Denied
 
 MOST_OF_A_VALUE: Final = 60
 """Characters of one value in a message. An identifier fits; a letter does not."""
@@ -71,15 +71,34 @@ class Unknowable:
 Learnt = Mapping[Question, Known | Unknowable]
 
 
-def decide(tool: Tool, guards: frozenset[Guards], facts: Facts, learnt: Learnt) -> Denied | Asked | None:
-    """None if every rule of these `guards` says yes; the first that does not; or what must be asked to go on."""
+def decide(tool: Tool, guards: frozenset[Guards], facts: Facts, learnt: Learnt) -> Denied | Asked | Asking | None:
+    """None if every rule of these `guards` says yes; the first that refuses; or what must be asked to go on.
+
+    Where none refuses, those that leave it to a person are asked for together.
+    """
+    reasons: list[str] = []
     for rule in tool.rules:
         if rule.guards not in guards:
             continue
         verdict = _judge(rule, facts, learnt)
-        if verdict is not None:
+        if isinstance(verdict, Asking):
+            reasons += verdict.reasons
+        elif verdict is not None:
             return verdict
-    return None
+    return Asking(reasons=tuple(reasons)) if reasons else None
+
+
+def call_values(facts: Facts) -> dict[str, Any]:
+    """What conditions see of a call."""
+    return {
+        "args": dict(facts.arguments),
+        "caller": {
+            "subject": facts.caller.subject,
+            "tenant": facts.caller.tenant,
+            "attributes": dict(facts.caller.attributes),
+        },
+        "run": {"id": facts.run_id, "step": facts.step},
+    }
 
 
 def known(tool: Tool, data: Any) -> Known:
@@ -90,16 +109,8 @@ def known(tool: Tool, data: Any) -> Known:
     return Known(data=data)
 
 
-def _judge(rule: Rule, facts: Facts, learnt: Learnt) -> Denied | Asked | None:
-    values = {
-        "args": dict(facts.arguments),
-        "caller": {
-            "subject": facts.caller.subject,
-            "tenant": facts.caller.tenant,
-            "attributes": dict(facts.caller.attributes),
-        },
-        "run": {"id": facts.run_id, "step": facts.step},
-    }
+def _judge(rule: Rule, facts: Facts, learnt: Learnt) -> Denied | Asked | Asking | None:
+    values = call_values(facts)
     if rule.lookup is not None:
         asked = _asked(rule, rule.lookup, facts)
         if isinstance(asked, Denied):
@@ -116,6 +127,8 @@ def _judge(rule: Rule, facts: Facts, learnt: Learnt) -> Denied | Asked | None:
         return None
     if isinstance(verdict, EvaluationError):
         return _undecided(rule, facts.caller)
+    if rule.otherwise is Otherwise.APPROVAL:
+        return Asking(reasons=(message(rule, facts),))
     return Denied(
         code=rule.code,
         rule=message(rule, facts),
@@ -126,8 +139,13 @@ def _judge(rule: Rule, facts: Facts, learnt: Learnt) -> Denied | Asked | None:
 
 def message(rule: Rule, facts: Facts) -> str:
     """The manifest's sentence for this call, ended with a full stop."""
+    return sentence(rule.message, facts)
+
+
+def sentence(pieces: Sequence[Piece], facts: Facts) -> str:
+    """A manifest's sentence for this call, ended with a full stop."""
     values = CallValues(args=facts.arguments, key="", run_id=facts.run_id, caller=facts.caller)
-    text = "".join(_shown(piece, values) if isinstance(piece, Reference) else str(piece) for piece in rule.message)
+    text = "".join(_shown(piece, values) if isinstance(piece, Reference) else str(piece) for piece in pieces)
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -171,12 +189,17 @@ def _unknowable(rule: Rule, lookup: RuleLookup, failed: Unknowable) -> Denied:
 
 def _undecided(rule: Rule, caller: Caller) -> Denied:
     """The expression has no value. The engine's words are not repeated: they may hold what a tool wrote."""
-    missing = [name for name in rule.attributes if name not in caller.attributes]
+    missing = missing_attributes(rule.attributes, caller)
     reason = f"this caller has no {', '.join(f'attributes.{name}' for name in missing)}" if missing else None
     details = (
         {**_which(rule), "missing": [f"caller.attributes.{name}" for name in missing]} if missing else _which(rule)
     )
     return Denied(code=ErrorCode.RULE_ERROR, reason=reason, details=details)
+
+
+def missing_attributes(names: Sequence[str], caller: Caller) -> list[str]:
+    """Those that a condition names and the caller does not have."""
+    return [name for name in names if name not in caller.attributes]
 
 
 def _which(rule: Rule) -> dict[str, Any]:

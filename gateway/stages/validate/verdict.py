@@ -58,4 +58,15 @@ class Denied:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Nothing forbids the call, and a person must allow it.
+
+    Attributes:
+        reasons: why, each a sentence of the manifest, filled as a rule's.
+    """
+
+    reasons: tuple[str, ...]
+
+
 Verdict = Accepted | Rejected

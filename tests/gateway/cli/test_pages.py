@@ -33,7 +33,9 @@ def test_every_route_is_on_the_page() -> None:
     page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
     paths = document()["paths"]
     wanted = [
-        f"{method.upper()} {path.replace('operation_id', 'id')}" if path.startswith("/v1") else path
+        f"{method.upper()} {path.replace('operation_id', 'id').replace('approval_id', 'id')}"
+        if path.startswith("/v1")
+        else path
         for path, item in paths.items()
         for method in item
         if method in {"get", "post"}

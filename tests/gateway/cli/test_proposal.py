@@ -4,7 +4,8 @@ import pytest
 
 from gateway.cli.exits import Failure
 from gateway.cli.proposal import parse_words
-from tests.gateway.cli.run import run
+from tests.gateway.cli.run import run, run_against
+from tests.gateway.fronts.http.served import Served
 
 
 def test_text_and_json() -> None:
@@ -35,3 +36,12 @@ def test_a_file_holds_an_object(document: str) -> None:
 
     assert result.exit_code == 2
     assert "--arguments" in result.stderr
+
+
+async def test_approval_and_repetition_go_with_the_call(served: Served) -> None:
+    """`--approval` and `--repeat-of` are members of the body; without them they are not."""
+    await run_against(served, "call", "issue_refund", "--approval", "AP1", "--repeat-of", "OP1")
+    await run_against(served, "call", "issue_refund")
+
+    calls = [call for call, _ in served.core.asked]
+    assert [(call.approval_id, call.repeat_of) for call in calls] == [("AP1", "OP1"), (None, None)]

@@ -57,7 +57,7 @@ def test_a_core_that_does_not_start_is_a_no() -> None:
 
 def test_a_setting_that_cannot_be_used_stops_before_anything_is_opened() -> None:
     """Code 2, and the sentence names the option."""
-    result = run("serve", "--store", "redis://localhost")
+    result = run("serve", "--store", "postgres://localhost")
 
     assert result.exit_code == 2
     assert result.stderr.startswith("error: --store cannot be used")

@@ -9,9 +9,9 @@ from gateway.contract.execution import ExecutionRow, RowKind
 _ROW = ExecutionRow(row_id="01J", kind=RowKind.CALL, at_wall=1.0, tenant="acme", subject="agent-7", tool="act")
 
 
-def test_a_row_is_of_a_call_or_of_a_later_settlement() -> None:
-    """A settlement is counted by no call metric, so the two are told apart by name."""
-    assert [kind.value for kind in RowKind] == ["call", "settlement"]
+def test_a_row_is_of_a_call_or_of_what_came_without_one() -> None:
+    """A settlement, or a decision about an approval, is counted by no call metric: they are told apart by name."""
+    assert [kind.value for kind in RowKind] == ["call", "settlement", "approval"]
 
 
 def test_a_row_claims_nothing_that_it_was_not_given() -> None:
@@ -22,7 +22,7 @@ def test_a_row_claims_nothing_that_it_was_not_given() -> None:
     assert (told["attempts"], told["latency_ms"], told["cost"]) == (0, 0.0, 0.0)
     assert {name for name, value in told.items() if value is None} == {
         "tool_version", "manifest_digest", "effect", "run_id", "step", "tokens", "operation_id", "argument_hash",
-        "code", "cost_unit", "settled_by", "trace_id",
+        "code", "cost_unit", "settled_by", "approval_id", "trace_id",
     }  # fmt: skip
 
 

@@ -42,6 +42,8 @@ RULED = changed(KEYED, {"rules": [{
     "require": "lookup.data.status == 'a'",
     "message": "No.",
 }]})  # fmt: skip
+APPROVED = changed(KEYED, {"approval": {"when": True, "reason": "Why.", "approvers": "things:approve"}})
+ASKED = changed(RULED, {"approval": {"when": True, "reason": "Why.", "approvers": "things:approve"}})
 Read = Callable[[Any], Any]
 LOOKUP = "reconcile.lookup"
 
@@ -66,12 +68,19 @@ FIELDS: dict[str, tuple[dict[str, Any], Any, Read, Any]] = {
         {"lookup": {"data": {"status": "b"}}}), True),
     "rules.message": (RULED, "{args.order}!", lambda it: it.rules[0].message, (Reference("args", ("order",)), "!")),
     "rules.next_action": (RULED, "stop", lambda it: it.rules[0].next_action, NextAction.STOP),
+    "rules.otherwise": (ASKED, "approval", lambda it: it.rules[0].otherwise, policies.Otherwise.APPROVAL),
+    "approval.when": (APPROVED, "args.amount > 5", lambda it: it.approval.when.evaluate({"args": {"amount": 6}}), True),
+    "approval.reason": (APPROVED, "{args.order}!", lambda it: it.approval.reason, (Reference("args", ("order",)), "!")),
+    "approval.approvers": (APPROVED, "leads:all", lambda it: it.approval.approvers, "leads:all"),
+    "approval.limit": (APPROVED, "approver.subject == 'l'", lambda it: it.approval.limit.evaluate(
+        {"approver": {"subject": "l", "tenant": "t", "attributes": {}}, "args": {}}), True),
+    "approval.expires_after": (APPROVED, "90s", lambda it: it.approval.expires_after_s, 90),
     "identity.operation": (KEYED, "earlier", lambda it: it.identity.operation, "earlier"),
     "identity.revision": (KEYED, 3, lambda it: it.identity.revision, 3),
     "identity.fields": (KEYED, ["order", "amount"], lambda it: it.identity.fields, ("order", "amount")),
     "identity.scope": (KEYED, "run", lambda it: it.identity.scope, policies.Scope.RUN),
     "identity.window": (KEYED, "1h", lambda it: it.identity.window_s, 3600),
-    "identity.repeat": (KEYED, "deny", lambda it: it.identity.repeat, policies.Repeat.DENY),
+    "identity.repeat": (APPROVED, "approval", lambda it: it.identity.repeat, policies.Repeat.APPROVAL),
     "identity.refusal_ttl": (KEYED, "5s", lambda it: it.identity.refusal_ttl_s, 5),
     "holds": (KEYED, {"o": "order"}, lambda it: dict(it.holds), {"o": "order"}),
     "backend.http.method": (KEYED, "PUT", lambda it: (it.backend.method, rendered(it).method), ("PUT", "PUT")),
@@ -126,7 +135,9 @@ FIELDS: dict[str, tuple[dict[str, Any], Any, Read, Any]] = {
     "breaker.open": (KEYED, "9s", lambda it: it.breaker.open_s, 9),
     "limits.concurrency": (KEYED, 3, lambda it: it.limits.concurrency, 3),
     "limits.listening": (KEYED, 3, lambda it: it.limits.listening, 3),
-    "limits.rate": (KEYED, "5/m", lambda it: it.limits.rate, policies.Rate(count=5, per_s=60)),
+    "limits.rate": (KEYED, ["5/m", "9/h"], lambda it: it.limits.rate, (policies.Rate(count=5, per_s=60), policies.Rate(count=9, per_s=3600))),
+    "limits.tenant_rate": (KEYED, "5/m", lambda it: it.limits.tenant_rate, (policies.Rate(count=5, per_s=60),)),
+    "limits.total_rate": (KEYED, "5/m", lambda it: it.limits.total_rate, (policies.Rate(count=5, per_s=60),)),
     "limits.request_bytes": (KEYED, "1KiB", lambda it: it.limits.request_bytes, 1024),
     "limits.result_bytes": (KEYED, "2KiB", lambda it: it.limits.result_bytes, 2048),
     "result_view.select": (KEYED, ["id"], lambda it: it.result_view.select, ("id",)),
@@ -135,6 +146,7 @@ FIELDS: dict[str, tuple[dict[str, Any], Any, Read, Any]] = {
     "rows": (READ, "sync", lambda it: it.rows, policies.Rows.SYNC),
     "cost.unit": (KEYED, "act", lambda it: it.cost.unit, "act"),
     "cost.per_call": (KEYED, 2.5, lambda it: it.cost.per_call, 2.5),
+    "cost.per_run": (KEYED, 2.5, lambda it: it.cost.per_run, 2.5),
     "telemetry.capture": (KEYED, ["amount"], lambda it: it.capture, ("amount",)),
     "deprecated.since": (KEYED, "1.1.0", lambda it: it.deprecated.since, "1.1.0"),
     "deprecated.use_instead": (KEYED, "get_status", lambda it: it.deprecated.use_instead, "get_status"),

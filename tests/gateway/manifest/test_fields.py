@@ -14,7 +14,7 @@ from gateway.manifest import fields
         (fields.Duration, "0s", "soon"),
         (fields.PositiveDuration, "1ms", "0s"),
         (fields.BodySize, "16MiB", "17MiB"),
-        (fields.CallRate, "1/s", "1"),
+        (fields.CallRates, "1/s", "1"),
         (fields.ToolName, "a.B-c_9", "a b"),
         (fields.Version, "1.0.0-rc.1", "1 0"),
         (fields.Word, "refunds:write", "refunds write"),

@@ -58,12 +58,11 @@ def test_a_sound_manifest_becomes_a_source() -> None:
         ({"rules": [{**RULE, "message": "a\nb"}]}, "shape", "rules.0.message: this must match"),
         ({"rules": [{**RULE, "lookup": {"tol": "x", "tool": "x", "arguments": {}}}]}, "unknown-key", "mean `tool`?"),
         ({"rules": [RULE] * 33}, "shape", "at most 32 items"),
-        ({"rules": [RULE, {**RULE, "otherwise": "approval"}]}, "not-yet", "`otherwise`: approvals come with a later"),
-        ({"rules": [{**RULE, "next_action": "request_approval"}]}, "not-yet", "write `escalate`"),
+        ({"rules": [RULE, {**RULE, "otherwise": "ask"}]}, "shape", "this must be `refuse` or `approval`"),
+        ({"rules": [{**RULE, "next_action": "request_approval"}]}, "shape", "this must be `fix_arguments`,"),
         ({"rules": [{**RULE, "next_action": "use_existing_result"}]}, "shape", "this must be `fix_arguments`,"),
-        ({"approval": {"when": "true"}}, "not-yet", "approvals come with a later version"),
-        ({"identity": {"fields": ["order"], "repeat": "approval"}}, "not-yet", "write `repeat: deny`"),
-        ({"identity": {"fields": ["order"], "repeat": "maybe"}}, "shape", "this must be `deny`"),
+        ({"approval": {"when": True}}, "shape", "`approvers` is required in `approval`"),
+        ({"identity": {"fields": ["order"], "repeat": "maybe"}}, "shape", "this must be `deny` or `approval`"),
         ({"backend": {"mcp": {"url": "x"}}}, "not-yet", "MCP backends come with a later version"),
         ({"backend": {"openapi": {}}}, "not-yet", "OpenAPI backends come with a later version"),
     ],
@@ -80,7 +79,7 @@ def test_a_wrong_shape_is_one_complaint_that_says_how_to_mend_it(
 
 def test_every_mistake_of_a_file_is_told_at_once() -> None:
     """An author mends a file in one go."""
-    rules = [rule for rule, _ in said(READ, {"approval": {}, "owner": REMOVED, "title": 5, "x": 1})]
+    rules = [rule for rule, _ in said(READ, {"backend": {"mcp": {}}, "owner": REMOVED, "title": 5, "x": 1})]
 
     assert sorted(rules) == ["not-yet", "shape", "shape", "unknown-key"]
 
@@ -91,8 +90,9 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
         ("manifest: 1\nbackend:\n  http:\n    metod: GET\n", 4, 5, "unknown-key"),
         ("manifest: 1\neffect: reed\n", 2, 9, "shape"),
         ("manifest: 1\nbackend:\n  http: {}\n", 3, 3, "shape"),
-        ("manifest: 1\nidentity: {repeat: approval, fields: all}\n", 2, 12, "not-yet"),
-        ("manifest: 1\nrules:\n  - code: a\n  - code: b\n    otherwise: approval\n", 5, 5, "not-yet"),
+        ("manifest: 1\nidentity: {repeat: maybe, fields: all}\n", 2, 20, "shape"),
+        ("manifest: 1\nrules:\n  - code: a\n  - code: b\n    otherwise: ask\n", 5, 16, "shape"),
+        ("manifest: 1\nbackend:\n  mcp: {}\n", 3, 3, "not-yet"),
         ("manifest: 1\nmanifest: 1\n", 2, 1, "yaml"),
         ("[]", 1, 1, "shape"),
     ],

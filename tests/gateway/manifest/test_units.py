@@ -32,6 +32,7 @@ def test_rates_are_calls_per_seconds() -> None:
     assert rate("50/s") == Rate(count=50, per_s=1)
     assert rate("600/m") == Rate(count=600, per_s=60)
     assert rate("9/h") == Rate(count=9, per_s=3600)
+    assert rate("9/d") == Rate(count=9, per_s=86400)
 
 
 @pytest.mark.parametrize("text", [5, "5", "5 s", "-1s", "1e3s", "s", "5S", None, "\u0665s", "5s\n", True, "0/s"])

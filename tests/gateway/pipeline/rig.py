@@ -180,11 +180,12 @@ class Rig:
                 await asyncio.sleep(0.002)
 
     async def until(self, *states: State, order: str = "A") -> Record:
-        """Wait until the latest record of this order is in one of these states."""
+        """Wait until the latest record of this order is in one of these states. One that sent nothing keeps no order."""
         found: list[Record] = []
+        nameless = order if State.FREE in states else None
 
         async def stands_there() -> bool:
-            found[:] = [r for r in await self.records() if r.bodies.arguments.get("order") == order]
+            found[:] = [r for r in await self.records() if r.bodies.arguments.get("order", nameless) == order]
             return bool(found) and found[-1].state in states
 
         await eventually(stands_there)

@@ -62,7 +62,7 @@ async def test_stopping_waits_for_listeners(rig: MakeRig) -> None:
     hold.set()
     await stopping
     reopened = SqliteOperationStore.open(gateway.manifests.parent / "records.db", host=gateway.clock.host())
-    record = await reopened.by_operation_id(early.meta.operation_id or "")
+    record = await reopened.by_operation_id("acme", early.meta.operation_id or "")
     await reopened.close()
     assert record is not None
     assert record.state is State.DONE

@@ -4,6 +4,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.pipeline.forgetting import Forgetting
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.rig import keyed
+from tests.gateway.pipeline.test_approving import asked, careful, decided
 
 HOUR_S = 3600.0
 
@@ -44,3 +45,32 @@ async def test_tools_without_a_manifest_are_forgotten_by_the_operators_retention
     gateway.clock.wall_ahead_s = 61
 
     assert await Forgetting(gateway.parts).once() == 1
+
+
+async def test_approvals_that_ended_go_with_their_tools_retention(rig: MakeRig) -> None:
+    """A second before it they are kept, and one that still waits is kept for as long as it waits."""
+    gateway = await rig(careful(retention="1h", approval__expires_after="30d"))
+    denied, waits = await asked(gateway, order="A"), await asked(gateway, order="B")
+    await decided(gateway, denied, approve=False)
+    gateway.clock.wall_ahead_s = HOUR_S - 1
+    await Forgetting(gateway.parts).once()
+    assert await gateway.store.approval("acme", denied) is not None
+    gateway.clock.wall_ahead_s = HOUR_S + 1
+    await Forgetting(gateway.parts).once()
+    assert await gateway.store.approval("acme", denied) is None
+    assert await gateway.store.approval("acme", waits) is not None
+
+
+async def test_approvals_of_tools_that_are_gone_go_by_the_longest_retention(rig: MakeRig) -> None:
+    """Nobody knows their own any more."""
+    gateway = await rig(careful(retention="1h"), settings={"retention_s": 7200.0})
+    denied = await asked(gateway)
+    await decided(gateway, denied, approve=False)
+    (gateway.manifests / "act.yaml").unlink()
+    assert gateway.shelf.reload()
+    gateway.clock.wall_ahead_s = 7199
+    await Forgetting(gateway.parts).once()
+    assert await gateway.store.approval("acme", denied) is not None
+    gateway.clock.wall_ahead_s = 7201
+    await Forgetting(gateway.parts).once()
+    assert await gateway.store.approval("acme", denied) is None

@@ -9,13 +9,17 @@ import pytest
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.pipeline.keeping import HeldError, Keeper
+from gateway.stages.execute.approval import machine as approvals
+from gateway.stages.execute.approval.ports import ApprovalChange
+from gateway.stages.execute.approval.record import Approval, Decision, Status
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.machine import FencedError, Sending
-from gateway.stages.execute.operation.ports import OperationStore, RowFilter
+from gateway.stages.execute.operation.ports import Change, OperationStore, RowFilter
 from gateway.stages.execute.operation.record import Hold, Origin, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.silent import Silent
 from tests.gateway.pipeline.rig import StoreClock
+from tests.gateway.stages.execute.approval.samples import asked
 
 HOLD = Hold("acme", "order", '"A"')
 ORIGIN = Origin(
@@ -139,7 +143,7 @@ async def test_a_lease_that_ends_meanwhile_lets_nothing_through(
     with pytest.raises(FencedError):
         await keeper.move(record, lambda r, _: replace(r, version=r.version + 1), leased=True)
     assert telemetry.told == ["fenced"]
-    assert await store.by_key("k1") == record
+    assert await store.by_key("acme", "k1") == record
 
 
 async def test_a_move_that_is_illegal_by_now_is_refused(store: OperationStore, keeper: Keeper) -> None:
@@ -162,12 +166,108 @@ async def test_a_hold_of_another_operation_is_told(store: OperationStore, keeper
     with pytest.raises(HeldError) as held:
         await keeper.move(second, mark_sent)
     assert (held.value.hold, held.value.holder.key) == (HOLD, "k1")
-    kept = await store.by_key("k2")
+    kept = await store.by_key("acme", "k2")
     assert kept is not None
     assert kept.state is State.CLAIMED
 
 
-async def test_a_record_that_is_gone_has_no_owner(store: OperationStore, keeper: Keeper) -> None:
-    """Nothing can be moved that is not there."""
+async def test_a_record_that_is_gone_lets_nothing_out(store: OperationStore, keeper: Keeper) -> None:
+    """The store has forgotten it: no gate is passed on it, and its owner puts it back with what it learns next."""
+    record = claimed(store)
     with pytest.raises(FencedError):
-        await keeper.move(claimed(store), mark_sent)
+        await keeper.move(record, mark_sent, leased=True)
+    extended = await keeper.extend(record, machine.own(record), 120.0)
+
+    assert await store.by_key("acme", "k1") == extended
+
+
+# -- with an approval ----------------------------------------------------------------------------------------------
+
+
+def claimed_with_approval(store: OperationStore) -> Record:
+    """A claim that rests on one."""
+    return replace(claimed(store), approval_id="ap-1", approved_until=store.wall() + 60)
+
+
+async def approved(store: OperationStore) -> Approval:
+    """An approval of it, in the store."""
+    wall = store.wall()
+    pending = asked(created_wall=wall, expires_wall=wall + 60)
+    yes = approvals.approve(pending, Decision(by="lead", wall=wall))
+    await store.commit(Change(approval=ApprovalChange(before=None, after=pending)))
+    await store.commit(Change(approval=ApprovalChange(before=pending, after=yes)))
+    return yes
+
+
+async def status(store: OperationStore) -> Status:
+    """How it stands."""
+    found = await store.approval("acme", "ap-1")
+    assert found is not None
+    return found.status
+
+
+async def test_a_records_moves_take_its_approval_along(store: OperationStore) -> None:
+    """Reserved with the insert, spent with the gate, given back with the end of a claim."""
+    keeper = Keeper(store, Silent())
+    await approved(store)
+    record = claimed_with_approval(store)
+    assert await keeper.insert(record) == record
+    assert await status(store) is Status.RESERVED
+    given_up = await keeper.move(record, lambda r, now: machine.give_up(r, machine.own(record), now=now))
+    assert (given_up.state, await status(store)) == (State.FREE, Status.APPROVED)
+
+
+async def test_a_claim_whose_approval_is_gone_is_fenced(store: OperationStore) -> None:
+    """Nothing is kept of it, and it is counted as no insert."""
+    keeper = Keeper(store, Silent())
+    record = claimed_with_approval(store)
+    with pytest.raises(FencedError):
+        await keeper.insert(record)
+    assert await store.by_key("acme", record.key) is None
+
+
+async def test_a_gate_asks_whether_the_approver_might_give_it(store: OperationStore, telemetry: Counting) -> None:
+    """A no at the gate sends nothing; moves that send nothing are not asked."""
+    keeper = Keeper(store, telemetry)
+    yes = await approved(store)
+    record = claimed_with_approval(store)
+    await keeper.insert(record)
+    seen: list[Approval] = []
+
+    def gate(r: Record, now: float) -> Record:
+        return mark_sent(r, now)
+
+    def no(approval: Approval) -> bool:
+        seen.append(approval)
+        return False
+
+    with pytest.raises(FencedError):
+        await keeper.move(record, gate, leased=True, entitled=no)
+    assert [it.approval_id for it in seen] == [yes.approval_id]
+    assert (await status(store), telemetry.told) == (Status.RESERVED, ["fenced"])
+    sent = await keeper.move(record, gate, leased=True, entitled=lambda _: True)
+    assert (sent.state, await status(store)) == (State.SENT, Status.SPENT)
+
+
+async def test_a_gate_is_not_passed_after_the_approval_has_lapsed(store: OperationStore) -> None:
+    """Not even where it lapses between the machine's look and the store's."""
+    keeper = Keeper(store, Silent())
+    await approved(store)
+    record = replace(claimed_with_approval(store), approved_until=store.wall() + 60)
+    await keeper.insert(record)
+
+    def late(r: Record, now: float) -> Record:
+        return replace(mark_sent(r, now), approved_until=store.wall())
+
+    with pytest.raises(FencedError):
+        await keeper.move(record, late, leased=True, entitled=lambda _: True)
+    assert await status(store) is Status.RESERVED
+
+
+async def test_a_lost_approval_keeps_no_evidence_out(store: OperationStore) -> None:
+    """What is learned of a record is kept, also when the approval it went out with is not there any more."""
+    keeper = Keeper(store, Silent())
+    record = claimed_with_approval(store)
+    await store.commit(Change(after=record))
+    given_up = await keeper.move(record, lambda r, now: machine.give_up(r, machine.own(record), now=now))
+    assert given_up.state is State.FREE

@@ -43,7 +43,7 @@ class Wire:
     def __getattr__(self, name: str) -> Any:
         """The store's own member, with the wire in between where it is awaited."""
         member = getattr(self._store, name)
-        if name in {"durable", "epoch", "now", "wall", "clock_stepped_back", "close"}:
+        if name in {"durable", "epoch", "changed_at", "now", "wall", "clock_stepped_back", "close"}:
             return member
 
         async def through(*args: Any, **kwargs: Any) -> Any:

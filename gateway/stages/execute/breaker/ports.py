@@ -1,11 +1,13 @@
 """The doors to what calls share: breaker states between gateways, slots and rates within one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gateway.manifest.policies import Rate
 from gateway.stages.execute.breaker.breaker import Breaker, Kind
 from gateway.stages.execute.breaker.bulkhead import Entry
+from gateway.stages.execute.breaker.rate import Quota, Taken
+from gateway.stages.execute.breaker.spending import Purse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,26 @@ class Bulkheads(Protocol):
 
 
 class RateLimits(Protocol):
-    async def take(self, key: str, rate: Rate) -> float | None:
-        """Spend one call of `key` (tenant, caller and tool). None, or the seconds until it may be tried again."""
+    async def take(self, quotas: Sequence[Quota]) -> Taken:
+        """Take one call from every quota, or from none. Never raises: with the store away this process counts alone."""
+        ...
+
+    async def give(self, quotas: Sequence[Quota]) -> None:
+        """Put back what was taken by a call that came to nothing. Never raises."""
+        ...
+
+
+class Spending(Protocol):
+    """What runs have spent, shared like rates."""
+
+    async def reserve(self, purse: Purse, call: str, amount: float, most: float) -> float | None:
+        """Count `amount` for `call`, once however often it is asked. Never raises.
+
+        Returns:
+            None, or what is spent already where `amount` more would be over `most`: then nothing is counted.
+        """
+        ...
+
+    async def release(self, purse: Purse, call: str) -> None:
+        """Take back what was counted for a call that was not carried out. Never raises."""
         ...

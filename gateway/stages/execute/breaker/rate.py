@@ -1,9 +1,14 @@
-"""The rate limit: a token bucket that holds `count` tokens and refills in `per_s` seconds."""
+"""Rate limits: token buckets that hold `count` tokens and refill in `per_s` seconds."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from gateway.contract.quick import quick
 from gateway.manifest.policies import Rate
+
+_SWEEP_EVERY: Final = 1_000
+"""New keys between two sweeps for buckets that are full again: an idle caller costs nothing for long."""
 
 
 @quick
@@ -14,22 +19,102 @@ class TokenBucket:
     """When `tokens` was true, in seconds on a clock that does not step back."""
 
 
-def take(bucket: TokenBucket | None, rate: Rate, *, now: float) -> tuple[TokenBucket, float | None]:
-    """Take one token.
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """One bucket that a call takes from.
+
+    Attributes:
+        name: as the caller is told of it; None for one that counts other tenants' calls too, of which nobody is told.
+        partition: whose it is: a tenant's name, or "" for everybody. Buckets of a partition are taken from together.
+        key: its own within the partition.
+    """
+
+    name: str | None
+    partition: str
+    key: str
+    rate: Rate
+
+
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What came of taking from buckets.
+
+    Attributes:
+        tokens: what is left in each, in the order of the quotas.
+        refused: which of them had none; None: one was taken from each.
+        wait_s: seconds until every one will have one.
+    """
+
+    tokens: tuple[float, ...]
+    refused: int | None = None
+    wait_s: float = 0.0
+
+
+def take(
+    buckets: Sequence[TokenBucket | None], rates: Sequence[Rate], *, now: float
+) -> tuple[tuple[TokenBucket, ...], Taken]:
+    """Take one token from each bucket, or none from any.
 
     Args:
-        bucket: as it was; None for a caller never seen, whose bucket is full.
+        buckets: as they were; None for one never seen, which is full.
+        rates: theirs.
 
     Returns:
-        The bucket as it becomes, and None, or the seconds until there will be a token. A refusal takes nothing.
+        The buckets as they become, and what came of it. A refusal takes nothing.
     """
-    per_s = rate.count / rate.per_s
-    tokens = float(rate.count) if bucket is None else min(rate.count, bucket.tokens + (now - bucket.at) * per_s)
-    if tokens < 1.0:
-        return TokenBucket(tokens, now), (1.0 - tokens) / per_s
-    return TokenBucket(tokens - 1.0, now), None
+    there = [
+        float(rate.count)
+        if it is None
+        else min(rate.count, it.tokens + max(0.0, now - it.at) * rate.count / rate.per_s)
+        for it, rate in zip(buckets, rates, strict=True)
+    ]
+    waits = [(1.0 - tokens) * rate.per_s / rate.count for tokens, rate in zip(there, rates, strict=True)]
+    longest = max(range(len(waits)), key=waits.__getitem__)
+    refused = waits[longest] > 0.0
+    left = tuple(tokens if refused else tokens - 1.0 for tokens in there)
+    taken = Taken(tokens=left, refused=longest if refused else None, wait_s=waits[longest] if refused else 0.0)
+    return tuple(TokenBucket(tokens, now) for tokens in left), taken
 
 
 def is_full(bucket: TokenBucket, rate: Rate, *, now: float) -> bool:
     """Whether forgetting the bucket would change nothing."""
     return bucket.tokens + (now - bucket.at) * rate.count / rate.per_s >= rate.count
+
+
+class Buckets:
+    """The buckets that one process counts by itself."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[TokenBucket, Rate]] = {}
+        self._until_sweep = _SWEEP_EVERY
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def take(self, quotas: Sequence[Quota], *, now: float) -> Taken:
+        """Take one from each."""
+        names = [(it.partition, it.key) for it in quotas]
+        known: Mapping[tuple[str, str], tuple[TokenBucket, Rate]] = self._known
+        before = [known[name][0] if name in known else None for name in names]
+        if None in before:
+            self._sweep(now)
+        after, taken = take(before, [it.rate for it in quotas], now=now)
+        self._known.update({name: (it, q.rate) for name, it, q in zip(names, after, quotas, strict=True)})
+        return taken
+
+    def give(self, quotas: Sequence[Quota]) -> None:
+        """Put one back into each."""
+        for it in quotas:
+            name = (it.partition, it.key)
+            if name in self._known:
+                bucket, rate = self._known[name]
+                self._known[name] = TokenBucket(min(rate.count, bucket.tokens + 1.0), bucket.at), rate
+
+    def _sweep(self, now: float) -> None:
+        self._until_sweep -= 1
+        if self._until_sweep > 0:
+            return
+        self._known = {name: it for name, it in self._known.items() if not is_full(*it, now=now)}
+        self._until_sweep = _SWEEP_EVERY

@@ -1,11 +1,11 @@
 """What the end of one attempt proves, and which event that is for its record beside all the other attempts."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from gateway.stages.execute.operation.record import Attempt, Knowledge, Record, State
+from gateway.contract.changed import changed
+from gateway.stages.execute.operation.record import IN_DOUBT, Attempt, Knowledge, Record, State
 from gateway.stages.execute.operation.table import Event
 
 
@@ -54,7 +54,7 @@ def event_of(
         if not last:
             return None
         return Event.REFUSED_FOR_ALL if authoritative else _EVENTS[evidence]
-    if record.state not in (State.LISTENING, State.UNKNOWN):
+    if record.state not in IN_DOUBT:
         return None
     if authoritative:
         return Event.REFUSED_FOR_ALL
@@ -78,15 +78,15 @@ def event_of_find(record: Record, matches: int, attempts: int) -> Event:
 def with_known(record: Record, attempt: Attempt) -> Record:
     """The record with one of its attempts as it is known now."""
     number = attempt.number
-    return replace(record, attempts=(*record.attempts[: number - 1], attempt, *record.attempts[number:]))
+    return changed(record, attempts=(*record.attempts[: number - 1], attempt, *record.attempts[number:]))
 
 
 def covered(record: Record) -> Record:
     """After a negative that counts, or a person's word: what nothing is known of is no danger any more."""
     attempts = tuple(
-        replace(a, knowledge=Knowledge.VOID) if a.knowledge is Knowledge.UNKNOWN else a for a in record.attempts
+        changed(a, knowledge=Knowledge.VOID) if a.knowledge is Knowledge.UNKNOWN else a for a in record.attempts
     )
-    return replace(record, attempts=attempts)
+    return changed(record, attempts=attempts)
 
 
 def _event_of_done(record: Record, attempt: Attempt) -> Event | None:

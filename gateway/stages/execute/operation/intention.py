@@ -9,7 +9,7 @@ from gateway.contract.call import Caller, ToolCall
 from gateway.contract.canonical import canonical
 from gateway.contract.codes import ErrorCode
 from gateway.contract.quick import quick
-from gateway.manifest.policies import Effect, Scope
+from gateway.manifest.policies import Effect, Repeat, Scope
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.operation.meeting import Newcomer
 from gateway.stages.execute.operation.record import Hold, Origin, Record
@@ -32,15 +32,21 @@ class Intention:
         """The key of one occurrence; what goes downstream."""
         return keys.operation_key(self.identity, occurrence)
 
-    def newcomer(self, call: ToolCall, *, epoch: str) -> Newcomer:
-        """What the call brings to the meeting with its record, in a store of this `epoch`."""
+    def newcomer(self, call: ToolCall, *, epoch: str, unsure: bool = False) -> Newcomer:
+        """What the call brings to the meeting with its record, in a store of this `epoch`.
+
+        Args:
+            unsure: the store may have lost the record of a send that is still under way.
+        """
         identity = self.tool.identity
         return Newcomer(
             fingerprint=self.fingerprint,
             window_s=identity.window_s,
             refusal_ttl_s=identity.refusal_ttl_s,
             keeps_answer=self.tool.effect is Effect.WRITE or identity.window_s is not None,
-            may_have_been_sent=call.attempt > 1 and call.store_epoch != epoch,
+            may_have_been_sent=unsure or (call.attempt > 1 and call.store_epoch != epoch),
+            repeats=identity.repeat is Repeat.APPROVAL,
+            repeat_of=call.repeat_of,
         )
 
 

@@ -4,32 +4,31 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 `state` comes from `table.cell`; every changed record carries the next version.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from gateway.contract.changed import changed
+from gateway.contract.quick import quick
+from gateway.stages.execute.operation.claim import Claim
 from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
 from gateway.stages.execute.operation.record import (
     OWNED,
+    SETTLED,
     UNSETTLED,
     Attempt,
     Bodies,
-    Hold,
     Knowledge,
-    Origin,
     Record,
     State,
 )
 from gateway.stages.execute.operation.table import Event, IllegalMoveError, cell
-
-_SETTLED: Final = frozenset({State.DONE, State.REFUSED, State.FROZEN})
 
 
 class FencedError(Exception):
     """The caller is no longer the owner: its token or fence is stale, or its lease is dead. Nothing was changed."""
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """How a record becomes settled: by what, and with which result.
@@ -47,18 +46,6 @@ class Settlement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """What a live call brings to a record that it claims. Its request comes with the SENT mark."""
-
-    owner: str
-    lease_until: float
-    origin: Origin
-    arguments: Mapping[str, object]
-    fingerprint: str
-    holds: tuple[Hold, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
     """Who acts: the token minted for this claim and the fence it was given."""
 
@@ -66,6 +53,7 @@ class Ownership:
     fence: int
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
     """What the gate writes with the SENT mark.
@@ -108,7 +96,7 @@ def pass_gate(record: Record, ownership: Ownership, sending: Sending, *, now: fl
     """Mark SENT, before the first byte.
 
     Raises:
-        FencedError: not the owner any more, as after a settlement, or the lease is dead: nothing may be sent.
+        FencedError: not the owner any more, as after a settlement, or the lease is dead, or the approval has lapsed.
         IllegalMoveError: it is marked already.
     """
     _require_owner(record, ownership, now)
@@ -178,8 +166,6 @@ def learn(
     """Fold what one attempt's end proves into the record, whoever owns it by now.
 
     Args:
-        number: the attempt's.
-        settlement: used when the record becomes settled by it.
         authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
     """
     if evidence is Evidence.LOST:
@@ -205,10 +191,9 @@ def find(record: Record, matches: int, settlement: Settlement, *, now: float, at
 
 
 def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> Record:
-    """Fold a negative that counts (see `lookups.counts`) into the record.
+    """Fold a negative that counts (see `lookups.counts`) into the record, which was at `version` as the look-up began.
 
-    `version` is the record's as the look-up started: a verdict on an older one is dropped, or a stale "nothing"
-    would free a record whose next attempt is under way.
+    A verdict on an older one is dropped: a stale "nothing" would free a record whose next attempt is under way.
     """
     if record.state is not State.UNKNOWN or record.version != version:
         return record
@@ -237,6 +222,8 @@ def _lose_contact(record: Record, number: int, settlement: Settlement, now: floa
 
 
 def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:
+    if not record.is_approved_still(sending.wall):
+        raise FencedError
     attempt = Attempt(
         number=len(record.attempts) + 1,
         fence=fence,
@@ -260,6 +247,9 @@ def _claimed(record: Record, event: Event, by: Claim) -> Record:
         origin=by.origin,
         fingerprint=by.fingerprint,
         holds=by.holds,
+        approval_id=by.approval_id,
+        approved_until=by.approved_until,
+        repeat_of=by.repeat_of,
         # An item that came since the baseline may well be ours. Where that is ruled out, the gate brings a new one.
         bodies=Bodies(arguments=by.arguments, baseline=record.bodies.baseline),
     )
@@ -284,9 +274,11 @@ def _become(
     to = State.UNKNOWN if found.joins and record.unknown_attempts() else found.to
     if to not in OWNED:
         changes |= {"owner": None, "lease_until": 0.0}
+    if to is State.FREE and not record.attempts:
+        changes |= {"bodies": Bodies()}  # no evidence can come that would need them
     if to is State.UNKNOWN and record.state is not State.UNKNOWN:
         changes |= {"closed_at": now, "negatives": 0, "negative_at": None}
-    if to in _SETTLED and settlement is not None:
+    if to in SETTLED and settlement is not None:
         changes |= {
             "settled_wall": settlement.wall,
             "settled_by": settlement.by,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.contract.quick import quick
-from gateway.stages.execute.operation.record import OPEN, Hold, Record, State
+from gateway.stages.execute.operation.record import OPEN, RUNNING, Hold, Record, State
 
 
 @quick
@@ -16,6 +16,8 @@ class Newcomer:
         window_s: `identity.window`; None keeps settled occurrences for ever.
         keeps_answer: False for idempotent effects without a window: once settled they really act again.
         may_have_been_sent: `Idempotency-Attempt` over 1 under another store epoch: an absent record proves nothing.
+        repeats: after one was done with other material arguments another may begin, with an approval.
+        repeat_of: id of the operation that the call means to repeat.
     """
 
     fingerprint: str
@@ -23,21 +25,25 @@ class Newcomer:
     refusal_ttl_s: float
     keeps_answer: bool = True
     may_have_been_sent: bool = False
+    repeats: bool = False
+    repeat_of: str | None = None
 
 
 @quick
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Nothing stands in the way: claim this occurrence."""
+    """Nothing stands in the way: claim this occurrence; where one was done before, only with an approval."""
 
     occurrence: int
+    earlier: Record | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BeginAgain:
-    """Claim this FREE record: same occurrence, same downstream key."""
+    """Claim this FREE record: same occurrence, same downstream key. `earlier` as in `Begin`."""
 
     record: Record
+    earlier: Record | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,11 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True)
+class NotRepeatable:
+    """What the call means to repeat is no operation of its identity that was done."""
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """Another unsettled write stands on one of the call's holds."""
 
@@ -107,16 +118,20 @@ class Held:
 
 NoRecord = Begin | Forgotten
 OwnRecord = BeginAgain | TakeOver | SeeDead | Answered | Conflict | Running | InDoubt | Frozen
-Meeting = NoRecord | OwnRecord | Held
+Meeting = NoRecord | OwnRecord | NotRepeatable | Held
 
 
-def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float) -> NoRecord | OwnRecord:
+def meet(
+    occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float
+) -> NoRecord | OwnRecord | NotRepeatable:
     """Decide what a call does about the occurrences of its identity, oldest first.
 
     Equal to one that is done: its answer. Then the open one, if any. Then one that was done with other arguments, one
     that was refused a moment ago, one that is free.
     """
     kept = [r for r in occurrences if _is_kept(r, newcomer, wall)]
+    if newcomer.repeat_of is not None:
+        return _meet_repeat(occurrences, kept, newcomer, now)
     same_and_done = [r for r in kept if r.state is State.DONE and r.fingerprint == newcomer.fingerprint]
     if same_and_done:
         return Answered(same_and_done[-1])
@@ -124,14 +139,38 @@ def meet(occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall:
         if record.state in OPEN:
             return _meet_open(record, newcomer, now)
     latest = {record.state: record for record in kept}
-    if State.DONE in latest:
-        return Conflict(latest[State.DONE])
+    earlier = latest.get(State.DONE)
+    if earlier is not None and not newcomer.repeats:
+        return Conflict(earlier)
     if State.REFUSED in latest:
         return Answered(latest[State.REFUSED])
     if State.FREE in latest:
-        return BeginAgain(latest[State.FREE])
+        return BeginAgain(latest[State.FREE], earlier)
     following = 1 + max((r.occurrence for r in occurrences), default=0)
-    return Forgotten(following) if newcomer.may_have_been_sent else Begin(following)
+    if earlier is None and newcomer.may_have_been_sent:
+        return Forgotten(following)
+    return Begin(following, earlier)
+
+
+def _meet_repeat(
+    occurrences: Sequence[Record], kept: Sequence[Record], newcomer: Newcomer, now: float
+) -> NoRecord | OwnRecord | NotRepeatable:
+    """A repetition on purpose is one operation itself: named again, it is answered from its own record."""
+    earlier = next((r for r in occurrences if r.operation_id == newcomer.repeat_of), None)
+    if earlier is None or earlier.state is not State.DONE:
+        return NotRepeatable()
+    its_own = [r for r in kept if r.repeat_of == newcomer.repeat_of]
+    done = [r for r in its_own if r.state is State.DONE]
+    if done:
+        return Answered(done[-1]) if done[-1].fingerprint == newcomer.fingerprint else Conflict(done[-1])
+    for record in kept:
+        if record.state in OPEN:
+            return _meet_open(record, newcomer, now)
+    refused = [r for r in its_own if r.state is State.REFUSED]
+    if refused:
+        return Answered(refused[-1])
+    free = [r for r in kept if r.state is State.FREE]
+    return BeginAgain(free[-1], earlier) if free else Begin(1 + max(r.occurrence for r in occurrences), earlier)
 
 
 def meet_holders(
@@ -153,12 +192,14 @@ def meet_holders(
 def _meet_open(record: Record, newcomer: Newcomer, now: float) -> OwnRecord:
     same = record.fingerprint == newcomer.fingerprint
     if record.lease_is_dead(now):
-        return TakeOver(record) if same and record.state is State.CLAIMED else SeeDead(record)
+        # An approval is given back when its claim ends, and reserved with a claim: not both in one move.
+        claimed = same and record.state is State.CLAIMED and record.approval_id is None
+        return TakeOver(record) if claimed else SeeDead(record)
     if not same:
         return Conflict(record)
     if record.state is State.FROZEN:
         return Frozen(record)
-    return Running(record) if record.state in (State.CLAIMED, State.SENT) else InDoubt(record)
+    return Running(record) if record.state in RUNNING else InDoubt(record)
 
 
 def _is_kept(record: Record, newcomer: Newcomer, wall: float) -> bool:

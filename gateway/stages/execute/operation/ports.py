@@ -6,6 +6,7 @@ from typing import Protocol
 
 from gateway.contract.execution import ExecutionRow
 from gateway.contract.quick import quick
+from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalOvertaken, ApprovalStore
 from gateway.stages.execute.operation.record import Hold, Record, State
 
 
@@ -39,6 +40,7 @@ class Change:
         after: the record as it becomes; None when only rows are appended.
         not_after: store clock: do not apply at or after this moment (the lease's end, for the gate).
         rows: appended in the same transaction.
+        approval: the move of an approval that belongs to it; with `after` None, the whole change.
 
     The store keeps the hold entries equal to `after.standing_holds()` in the same transaction, and applies no change
     that marks a new attempt SENT while one of them belongs to another record. Evidence is never kept out by a hold: a
@@ -49,6 +51,7 @@ class Change:
     after: Record | None = None
     not_after: float | None = None
     rows: tuple[ExecutionRow, ...] = ()
+    approval: ApprovalChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class HeldBy:
     holder: Record
 
 
-Commit = Applied | Stale | HeldBy
+Commit = Applied | Stale | HeldBy | ApprovalOvertaken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +113,11 @@ class PinnedManifest:
     canonical: bytes
 
 
-class OperationStore(Protocol):
-    """Keeps records, their hold entries and execution rows.
+class OperationStore(ApprovalStore, Protocol):
+    """Keeps records, their hold entries, approvals and execution rows.
 
-    Values go in and come out by copy. Every method raises StoreUnavailableError when the store is away.
+    Values go in and come out by copy. Every method raises StoreUnavailableError when the store is away. The rows of a
+    change belong to its record's tenant: tenants are apart, and may live in different places.
     """
 
     @property
@@ -124,6 +128,13 @@ class OperationStore(Protocol):
     @property
     def epoch(self) -> str:
         """Names this store's memory: another epoch may have forgotten what an earlier one knew."""
+        ...
+
+    @property
+    def changed_at(self) -> float | None:
+        """When (store's clock) this memory was last found to be another than before, and may have forgotten what was
+        sent until then. None: never, as far as anybody knows.
+        """
         ...
 
     def now(self) -> float:
@@ -138,8 +149,10 @@ class OperationStore(Protocol):
         """Whether the wall clock stands over 5 s before the largest time stored: no replay then."""
         ...
 
-    async def look(self, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
-        """Everything kept about an identity (also under the keys of an earlier revision), and who stands on `holds`."""
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+        """Everything kept of a tenant about an identity (also under the keys of an earlier revision), and who stands
+        on `holds`.
+        """
         ...
 
     async def commit(self, change: Change) -> Commit:
@@ -150,12 +163,12 @@ class OperationStore(Protocol):
         """Keep rows of calls that changed no record. Durable within 50 ms, or before returning when `strict`."""
         ...
 
-    async def by_operation_id(self, operation_id: str) -> Record | None:
-        """The record of this id, whichever tenant's; the caller compares the tenant."""
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
+        """The tenant's record of this id."""
         ...
 
-    async def by_key(self, key: str) -> Record | None:
-        """The record of this operation key."""
+    async def by_key(self, tenant: str, key: str) -> Record | None:
+        """The tenant's record of this operation key."""
         ...
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
@@ -178,11 +191,11 @@ class OperationStore(Protocol):
         """
         ...
 
-    async def lease_one(self, key: str, token: str, lease_s: float) -> bool:
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         """Lease one record for reconciliation now, due or not. False: somebody else reconciles it."""
         ...
 
-    async def release(self, key: str, token: str, next_look_s: float) -> None:
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
         """End a reconciliation lease; the record is due again `next_look_s` from now, if it is still UNKNOWN."""
         ...
 
@@ -192,7 +205,7 @@ class OperationStore(Protocol):
         """Drop the bodies of records settled longer than `retention_s` ago: tombstones stay. Returns how many.
 
         Args:
-            operation_id: only of this one, at once.
+            operation_id: only of this one, at once, and what its approval shows of it.
             tools: only of these; None: of all.
         """
         ...

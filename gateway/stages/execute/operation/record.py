@@ -38,6 +38,14 @@ UNSETTLED: Final = frozenset({State.SENT, State.LISTENING, State.UNKNOWN, State.
 """States in which the operation may have had an effect that is not settled: its hold entries stand."""
 OPEN: Final = UNSETTLED | {State.CLAIMED}
 """States in which no other call of the same identity may begin."""
+RUNNING: Final = frozenset({State.CLAIMED, State.SENT})
+"""States in which the owner still works for its caller."""
+IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
+"""States in which the caller was told *unknown*."""
+ENDED: Final = frozenset({State.DONE, State.REFUSED})
+"""States with a stored answer, which retention turns into a tombstone."""
+SETTLED: Final = ENDED | {State.FROZEN}
+"""States that say when and how they were reached."""
 
 
 class Knowledge(StrEnum):
@@ -133,6 +141,8 @@ class Record:
         closed_at: when the record last entered UNKNOWN; `settle_after` counts from here.
         negatives: look-ups in a row, since `closed_at`, that counted as "nothing found".
         outcome_code: REFUSED: the error code; DONE: `done_result_lost` or another code when the result is not whole.
+        approval_id: of the approval that the last claim rests on; `approved_until` (wall) is when that lapses.
+        repeat_of: the operation that the caller named to be repeated on purpose.
     """
 
     key: str
@@ -160,6 +170,9 @@ class Record:
     outcome_code: str | None = None
     status: int | None = None
     bodies: Bodies = field(default_factory=Bodies)
+    approval_id: str | None = None
+    approved_until: float | None = None
+    repeat_of: str | None = None
     tombstone: bool = False
     """Retention has dropped the bodies; key, occurrence, fingerprint, state and times stay for the window."""
 
@@ -171,6 +184,10 @@ class Record:
     def lease_is_dead(self, now: float) -> bool:
         """Whether the owner must be taken for dead. A dead lease frees nothing that may have been sent."""
         return self.state in OWNED and now >= self.lease_until
+
+    def is_approved_still(self, wall: float) -> bool:
+        """Whether the approval that it rests on, if it needed one, has not lapsed."""
+        return self.approved_until is None or wall < self.approved_until
 
     def unknown_attempts(self) -> tuple[Attempt, ...]:
         """Attempts of which nothing is known: while there is one, the operation cannot be free."""

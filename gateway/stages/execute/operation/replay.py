@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from gateway.contract.quick import quick
 from gateway.stages.execute.operation.record import Knowledge, Record, State
 
 # Answers that a provider gives before or beside its key table: they say nothing of what the key already did.
@@ -19,9 +20,11 @@ class Refusal(StrEnum):
     PAST_BACKGROUND_TIME = "the time for background replays has passed"
     NEAR_WINDOW_END = "the provider might have forgotten the key before the replay ends"
     STATUS_NOT_CACHED = "the provider answered, and keeps only successes under the key"
+    APPROVAL_LAPSED = "the approval that it was sent with has lapsed"
     CLOCK_STEPPED_BACK = "the wall clock stepped back, so the provider's window cannot be judged"
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayTerms:
     """What bounds a replay.
@@ -53,6 +56,8 @@ def refusal(record: Record, terms: ReplayTerms | None, *, wall: float) -> Refusa
         return Refusal.NOTHING_STORED
     if not terms.clock_is_sound:
         return Refusal.CLOCK_STEPPED_BACK
+    if not record.is_approved_still(wall):
+        return Refusal.APPROVAL_LAPSED
     if terms.background_s is not None and wall - first > terms.background_s:
         return Refusal.PAST_BACKGROUND_TIME
     if not inside_window(record, terms, wall=wall):

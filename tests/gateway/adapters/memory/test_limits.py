@@ -5,12 +5,13 @@ import random
 
 import pytest
 
-from gateway.adapters.memory import limits
-from gateway.adapters.memory.limits import MemoryBulkheads, MemoryRateLimits, MemoryRetryBudgets, MemorySlot
+from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits, MemoryRetryBudgets, MemorySlot
 from gateway.manifest.policies import Rate
 from gateway.stages.execute.breaker.breaker import Kind
 from gateway.stages.execute.breaker.bulkhead import LOOKUP_SLOTS, WAITERS_PER_SLOT, Bulkhead, Entry
-from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits
+from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits, Spending
+from gateway.stages.execute.breaker.rate import Quota
+from gateway.stages.execute.breaker.spending import Purse
 from gateway.stages.retry.budget import RESERVE
 from gateway.stages.retry.ports import RetryBudgets
 from tests.clocks import ManualClock
@@ -232,33 +233,21 @@ async def test_a_storm_of_cancellations_loses_no_slot(seed: int) -> None:
         await crowd.enter()
 
 
-async def test_rates_are_kept_for_each_key() -> None:
-    """One caller's haste does not slow another, and time pays."""
+async def test_rates_and_budgets_go_by_the_clock() -> None:
+    """What is counted is in `tests/conformance/test_limits.py`."""
     clock = ManualClock()
-    rates: RateLimits = MemoryRateLimits(clock)
-    rate = Rate(count=1, per_s=10.0)
+    counted = MemoryLimits(clock)
+    rates: RateLimits = counted
+    spending: Spending = counted
+    quota = Quota(name="n", partition="acme", key="k", rate=Rate(count=1, per_s=10.0))
+    purse = Purse(tenant="acme", run_id="r", unit="u")
 
-    assert await rates.take("acme/refund", rate) is None
-    assert await rates.take("acme/refund", rate) == 10.0
-    assert await rates.take("other/refund", rate) is None
+    assert [(await rates.take([quota])).refused for _ in range(2)] == [None, 0]
     await clock.advance(10.0)
-    assert await rates.take("acme/refund", rate) is None
-
-
-async def test_idle_callers_are_forgotten() -> None:
-    """A bucket that is full again is not kept for ever; one in use is."""
-    clock = ManualClock()
-    rates = MemoryRateLimits(clock)
-    second, hour = Rate(count=1, per_s=1.0), Rate(count=1, per_s=3_600.0)
-    await rates.take("busy", hour)
-    for number in range(limits._SWEEP_EVERY - 2):
-        await rates.take(f"idle-{number}", second)
-    await clock.advance(1.0)
-
-    await rates.take("one more", second)
-
-    assert len(rates) == 2
-    assert await rates.take("busy", hour) is not None
+    assert (await rates.take([quota])).refused is None
+    assert [await spending.reserve(purse, call, 1, 1) for call in "ab"] == [None, 1.0]
+    await spending.release(purse, "a")
+    assert await spending.reserve(purse, "b", 1, 1) is None
 
 
 def test_budgets_are_kept_for_each_dependency() -> None:

@@ -35,6 +35,6 @@ async def test_a_closed_store_is_unavailable() -> None:
     store = MemoryOperationStore(ManualClock())
     await store.close()
 
-    for question in (store.check(), store.by_key("key"), store.commit(Change(rows=(row("r"),)))):
+    for question in (store.check(), store.by_key("acme", "key"), store.commit(Change(rows=(row("r"),)))):
         with pytest.raises(StoreUnavailableError):
             await question

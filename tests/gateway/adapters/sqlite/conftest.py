@@ -7,7 +7,7 @@ import pytest
 
 from gateway.adapters.sqlite.host import Host
 from gateway.adapters.sqlite.opening import OpenFile, open_file
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest.sealing import Sealer
 from tests.clocks import ManualClock
 from tests.conformance.stores import SEAL_KEY, host
 

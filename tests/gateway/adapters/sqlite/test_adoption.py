@@ -8,8 +8,8 @@ import pytest
 
 from gateway.adapters.sqlite.adoption import StoreRefusedError
 from gateway.adapters.sqlite.host import Host
-from gateway.adapters.sqlite.sealing import Sealer, SealError
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.at_rest.sealing import Sealer, SealError
 from gateway.stages.execute.operation.ports import Change, HeldBy
 from gateway.stages.execute.operation.rebase import rebase
 from gateway.stages.execute.operation.record import Record, State
@@ -36,7 +36,7 @@ async def read(path: Path, by: Host, setting: str = "", name: str = "a") -> Reco
     """Open the file, read one record, and close."""
     store = SqliteOperationStore.open(path, host=by, sealer=Sealer.parse(setting))
     try:
-        return await store.by_key(claimed(name, 0.0).key)
+        return await store.by_key("acme", claimed(name, 0.0).key)
     finally:
         await store.close()
 
@@ -66,7 +66,7 @@ async def test_care_begins_anew_with_the_boot(path: Path, clock: ManualClock) ->
     unknown = await drive(store, history("a", State.UNKNOWN, clock.monotonic()))
     sent = await drive(store, (claimed("b", clock.monotonic()),))
     await store.lease_due("sweeper", 1_000.0, 10)
-    await store.release(unknown.key, "sweeper", 5_000.0)
+    await store.release("acme", unknown.key, "sweeper", 5_000.0)
     await store.close()
     now = 3.0
     store = SqliteOperationStore.open(path, host=replace(host(clock), boot_id="boot-2", boottime=lambda: now))
@@ -91,7 +91,7 @@ async def test_a_moved_file_is_accepted_on_purpose(path: Path, clock: ManualCloc
     (record,) = await fill(path, host(clock))
     there = host(clock, boot_id="boot-2", host_id="host-2")
     store = SqliteOperationStore.open(path, host=there, accept_host=True)
-    assert await store.by_key(record.key) == rebase(record, now=clock.monotonic(), lease_s=LEASE_S)
+    assert await store.by_key("acme", record.key) == rebase(record, now=clock.monotonic(), lease_s=LEASE_S)
     await store.close()
 
     assert await read(path, there) is not None

@@ -7,7 +7,7 @@ import pytest
 from gateway.adapters.sqlite import care, changes
 from gateway.adapters.sqlite.care import Care
 from gateway.adapters.sqlite.opening import OpenFile
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
 from gateway.stages.execute.operation.record import State
 from tests.conformance.moves import history

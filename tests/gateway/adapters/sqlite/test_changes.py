@@ -6,7 +6,7 @@ import pytest
 
 from gateway.adapters.sqlite import changes
 from gateway.adapters.sqlite.opening import OpenFile
-from gateway.adapters.sqlite.sealing import Sealer, key_id_of
+from gateway.at_rest.sealing import Sealer, key_id_of
 from gateway.stages.execute.operation.ports import Applied, Change
 from gateway.stages.execute.operation.record import State
 from gateway.stages.execute.operation.table import Event

@@ -11,8 +11,8 @@ from gateway.adapters.sqlite import adoption, opening
 from gateway.adapters.sqlite.adoption import StoreRefusedError
 from gateway.adapters.sqlite.host import NETWORK_FILESYSTEMS, Host
 from gateway.adapters.sqlite.opening import OpenFile
-from gateway.adapters.sqlite.sealing import Sealer
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
 from tests.conformance.moves import drive, history
@@ -120,7 +120,7 @@ async def test_a_schema_is_upgraded_in_place(path: Path, clock: ManualClock, mon
 
     for _ in range(2):
         store = SqliteOperationStore.open(path, host=host(clock))
-        assert await store.by_key(record.key) == record
+        assert await store.by_key("acme", record.key) == record
         assert store._file.reading.execute("SELECT n, m FROM later").fetchall() == [(2, None)]
         await store.close()
 
@@ -139,7 +139,7 @@ async def test_every_earlier_version_is_led_on(
 
     store = SqliteOperationStore.open(path, host=host(clock))
     clock.step_wall(60.0)
-    assert await store.by_key(record.key) == record
+    assert await store.by_key("acme", record.key) == record
     assert await store.pinned() == ()
     assert await store.forget(retention_s=0.0, tools=(record.origin.tool,)) == 1
     await store.close()
@@ -159,7 +159,7 @@ async def test_a_failed_upgrade_leaves_the_file(
             SqliteOperationStore.open(path, host=host(clock))
 
     store = SqliteOperationStore.open(path, host=host(clock))
-    assert await store.by_key(record.key) == record
+    assert await store.by_key("acme", record.key) == record
     assert store._file.reading.execute("SELECT count(*) FROM rows").fetchall() == [(0,)]
     await store.close()
 

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.adapters.sqlite import care, queries
 from gateway.adapters.sqlite.opening import OpenFile
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import Hold, State
 from tests.gateway.adapters.sqlite.asking import asked
@@ -16,7 +16,7 @@ OPEN = frozenset({State.UNKNOWN, State.FROZEN})
 READS: dict[str, Callable[[apsw.Connection, Sealer], object]] = {
     "by key": lambda c, s: queries.record_by_key(c, "k", s),
     "by id": lambda c, s: queries.record_by_operation_id(c, "o", s),
-    "occurrences": lambda c, s: queries.occurrences(c, ("a", "b"), s),
+    "occurrences": lambda c, s: queries.occurrences(c, "t", ("a", "b"), s),
     "holders": lambda c, s: queries.holders(c, (Hold("t", "n", "v"),), b"secret", s),
     "settled": lambda c, s: queries.settled(c, "t", "tool", 1.0, 10, s),
     "unknown": lambda c, _: queries.unknown(c, 1.0),
@@ -31,7 +31,7 @@ READS: dict[str, Callable[[apsw.Connection, Sealer], object]] = {
     "tools kept": lambda c, _: care.tools_kept(c),
     "forget one": lambda c, _: care.forget_one(c, "o"),
     "prune": lambda c, _: care.prune_rows(c, 1.0),
-    "release": lambda c, _: care.release(c, "k", "t", 1.0),
+    "release": lambda c, _: care.release(c, "tenant", "k", "t", 1.0),
 }
 
 

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.adapters.sqlite import codec
 from gateway.adapters.sqlite.opening import OpenFile
 from gateway.adapters.sqlite.rows import RowBuffer
 from gateway.adapters.sqlite.writer import Writer
+from gateway.at_rest import codec
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from tests.conformance.moves import row
 

@@ -56,7 +56,7 @@ async def test_it_opens_on_the_real_machine(path: Path) -> None:
     record = claimed("a", earlier)
 
     assert await store.commit(Change(after=record)) == Applied()
-    assert earlier <= (await store.look((record.identity_key,))).now
+    assert earlier <= (await store.look("acme", (record.identity_key,))).now
     await store.close()
 
 
@@ -69,14 +69,14 @@ async def test_a_write_that_is_kept_out_is_refused(store: SqliteOperationStore, 
         store.commit(Change(after=claimed("b", store.now()))),
         store.append_rows((row("r"),), strict=True),
         store.lease_due("t", 1.0, 1),
-        store.lease_one(record.key, "t", 1.0),
-        store.release(record.key, "t", 1.0),
+        store.lease_one("acme", record.key, "t", 1.0),
+        store.release("acme", record.key, "t", 1.0),
         store.forget(retention_s=1.0),
         store.check(),
     ):
         with pytest.raises(StoreUnavailableError, match=r"for 0\.05 s"):
             await write
-    assert await store.by_key(record.key) == record
+    assert await store.by_key("acme", record.key) == record
     other.execute("COMMIT")
     other.close()
 
@@ -94,10 +94,10 @@ async def test_a_read_that_is_kept_out_is_refused(store: SqliteOperationStore, p
     object.__setattr__(store._file, "reading", reading)
 
     with pytest.raises(StoreUnavailableError, match=r"locked for 0\.05 s"):
-        await store.by_key("key")
+        await store.by_key("acme", "key")
     locker.execute("COMMIT")
     locker.close()
-    assert await store.by_key("key") is None
+    assert await store.by_key("acme", "key") is None
     reading.close()
 
 
@@ -154,7 +154,7 @@ async def test_closing_keeps_what_was_accepted(path: Path, machine_host: Host, c
 
     again = SqliteOperationStore.open(path, host=machine_host)
     assert await again.list_rows(RowFilter(tenant="acme")) == (row("r1"),)
-    assert await again.by_key(claimed("a", 0.0).key) is not None
+    assert await again.by_key("acme", claimed("a", 0.0).key) is not None
     await again.close()
 
 
@@ -163,7 +163,7 @@ async def test_a_closed_store_is_unavailable(path: Path, machine_host: Host) -> 
     store = SqliteOperationStore.open(path, host=machine_host)
     await store.close()
 
-    for question in (store.check(), store.by_key("key"), store.commit(Change(rows=(row("r"),)))):
+    for question in (store.check(), store.by_key("acme", "key"), store.commit(Change(rows=(row("r"),)))):
         with pytest.raises(StoreUnavailableError):
             await question
 

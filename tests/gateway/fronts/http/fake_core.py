@@ -10,7 +10,9 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.requests import (
+    ApprovalQuery,
     BreakerView,
+    DecisionRequest,
     ExecutionQuery,
     OperationQuery,
     Readiness,
@@ -95,6 +97,24 @@ class FakeCore:
     async def settle(self, operation_id: str, settlement: SettleRequest, caller: Caller) -> Envelope:
         self.asked.append((operation_id, settlement, caller))
         return succeed({"operation_id": operation_id}, Meta(request_id=""))
+
+    async def approval(self, approval_id: str, caller: Caller) -> Envelope:
+        self.asked.append(("approval", approval_id, caller))
+        if approval_id == "broken":
+            raise RuntimeError("planted")
+        if approval_id != "01JAP":
+            return fail(ErrorCode.APPROVAL_NOT_FOUND, Meta(request_id=""))
+        return succeed({"approval_id": approval_id}, Meta(request_id=""))
+
+    async def approvals(self, query: ApprovalQuery, caller: Caller) -> Envelope:
+        self.asked.append((query, caller))
+        return succeed({"approvals": []}, Meta(request_id="set-by-core"))
+
+    async def decide(self, approval_id: str, request: DecisionRequest, caller: Caller) -> Envelope:
+        self.asked.append((approval_id, request, caller))
+        if approval_id == "broken":
+            raise RuntimeError("planted")
+        return succeed({"approval_id": approval_id}, Meta(request_id=""))
 
     async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:
         self.asked.append((query, caller))

@@ -89,7 +89,7 @@ async def test_a_header_that_decides_something_comes_once(served: Served, name: 
         "/v1/tools/%2e%2e/calls",
         "/V1/tools",
         "/v1/tools.",
-        "/v1/approvals",
+        "/v1/approvals/",
         "/v1/signals",
         "/mcp",
         "/console",

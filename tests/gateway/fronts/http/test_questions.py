@@ -4,9 +4,22 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.requests import ExecutionQuery, OperationQuery, SettledAs, SettleRequest
+from gateway.contract.requests import (
+    ApprovalQuery,
+    DecisionRequest,
+    ExecutionQuery,
+    OperationQuery,
+    SettledAs,
+    SettleRequest,
+)
 from gateway.fronts.http.answers import Refusal
-from gateway.fronts.http.questions import execution_query, operation_query, settle_request
+from gateway.fronts.http.questions import (
+    approval_query,
+    decision_request,
+    execution_query,
+    operation_query,
+    settle_request,
+)
 
 
 def test_every_parameter_of_operations_is_asked() -> None:
@@ -106,3 +119,24 @@ def test_a_word_without_evidence_settles_nothing(document: dict[str, Any]) -> No
     """Anything else is refused before the core hears of it."""
     with pytest.raises(Refusal):
         settle_request(document)
+
+
+def test_every_parameter_of_approvals_is_asked() -> None:
+    """State, run, tool and limit reach the core; without them there is no condition."""
+    query = approval_query([("state", "denied"), ("run_id", "r"), ("tool", "t"), ("limit", "5")])
+
+    assert query == ApprovalQuery(statuses=frozenset({"denied"}), run_id="r", tool="t", limit=5)
+    assert approval_query([]) == ApprovalQuery()
+
+
+@pytest.mark.parametrize("pairs", [[("state", "open")], [("limit", "0")], [("key", "k")]])
+def test_a_wrong_parameter_of_approvals_is_refused(pairs: list[tuple[str, str]]) -> None:
+    """A state that there is not, a limit of nothing, a parameter of another route."""
+    with pytest.raises(Refusal):
+        approval_query(pairs)
+
+
+def test_a_decision_is_read() -> None:
+    """Blanks around a note are no part of it."""
+    assert decision_request({"decision": "approve", "note": " x "}) == DecisionRequest(approve=True, note="x")
+    assert decision_request({"decision": "deny", "note": None}) == DecisionRequest(approve=False)

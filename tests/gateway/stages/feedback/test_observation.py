@@ -193,6 +193,7 @@ FACTS_THAT_SHOW: dict[str, tuple[ErrorCode, Any]] = {
     "header": (ErrorCode.INVALID_HEADER, "X-Request-Timeout-Ms"),
     "approval_id": (ErrorCode.APPROVAL_EXPIRED, "ap-1"),
     "approvers": (ErrorCode.APPROVAL_REQUIRED, "refunds:approve"),
+    "lapses_at": (ErrorCode.APPROVAL_REQUIRED, "2026-10-28T11:14:02Z"),
     "operation_id": (ErrorCode.OPERATION_FROZEN, "op-1"),
     "differing": (ErrorCode.IDEMPOTENCY_CONFLICT, ("amount",)),
     "state": (ErrorCode.IDEMPOTENCY_CONFLICT, "sent"),

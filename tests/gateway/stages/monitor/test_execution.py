@@ -9,8 +9,10 @@ from gateway.contract.canonical import canonical
 from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.manifest.policies import Cost
+from gateway.stages.execute.approval.record import Status
 from gateway.stages.execute.operation.record import Origin, Record, State
-from gateway.stages.monitor.execution import Stamp, argument_hash, call_row, settlement_row, user_hash
+from gateway.stages.monitor.execution import Stamp, approval_row, argument_hash, call_row, settlement_row, user_hash
+from tests.gateway.stages.execute.approval.samples import in_status
 from tests.gateway.stages.monitor.samples import CALLER, TOOL, failed, ok
 
 KEY = b"deployment key of 32 bytes ....."
@@ -146,3 +148,41 @@ def test_an_owned_record_settles_nothing(state: State) -> None:
     """While somebody works on it there is no settlement to report."""
     with pytest.raises(ValueError, match="nothing settled"):
         settlement_row(replace(RECORD, state=state), STAMP)
+
+
+@pytest.mark.parametrize(
+    ("status", "by"),
+    [(Status.APPROVED, "approver:lead"), (Status.DENIED, "approver:lead"), (Status.EXPIRED, "expiry")],
+)
+def test_what_became_of_an_approval_has_a_row_of_its_requester(status: Status, by: str) -> None:
+    """Who decided, or that nobody did; no argument, reason or note."""
+    row = approval_row(in_status(status), STAMP)
+
+    assert row == ExecutionRow(
+        row_id="01J0",
+        kind=RowKind.APPROVAL,
+        at_wall=1_790_000_000.5,
+        tenant="acme",
+        subject="agent",
+        tool="refund",
+        tool_version="1",
+        manifest_digest="d" * 64,
+        run_id="run-1",
+        step=3,
+        outcome=status.value,
+        settled_by=by,
+        approval_id="ap-1",
+    )
+
+
+def test_an_approved_one_that_lapsed_was_not_decided_by_its_approver() -> None:
+    """Its end is the time's."""
+    lapsed = replace(in_status(Status.APPROVED), status=Status.EXPIRED)
+    assert approval_row(lapsed, STAMP).settled_by == "expiry"
+
+
+def test_a_calls_row_names_its_approval() -> None:
+    """The one that it was told of, or went out with."""
+    envelope = failed(ErrorCode.APPROVAL_REQUIRED)
+    told = replace(envelope, meta=replace(envelope.meta, approval_id="ap-1"))
+    assert call_row(told, STAMP, tool=TOOL, caller=CALLER, call=CALL).approval_id == "ap-1"

@@ -10,7 +10,7 @@ from gateway.contract.codes import ErrorCode, NextAction
 from gateway.manifest.policies import Guards
 from gateway.manifest.tool import Tool
 from gateway.stages.validate.rules import Asked, Facts, Known, Question, Unknowable, decide, known
-from gateway.stages.validate.verdict import Denied
+from gateway.stages.validate.verdict import Asking, Denied
 from tests.gateway.manifest.sample import KEYED, READ, REMOVED, changed, compiled
 
 EVERY = frozenset(Guards)
@@ -32,9 +32,13 @@ OWNER: dict[str, Any] = {
 }
 
 
+LEAD: dict[str, Any] = {"approval": {"approvers": "things:approve"}}
+ASKING = {**LIMIT, "otherwise": "approval"}
+
+
 def ruled(*rules: Mapping[str, Any]) -> Tool:
-    """A write under these rules."""
-    return compiled(KEYED, {"rules": list(rules)})
+    """A write under these rules, of which a lead may allow what a rule leaves to one."""
+    return compiled(KEYED, {"rules": list(rules), **(LEAD if any("otherwise" in it for it in rules) else {})})
 
 
 def facts(amount: int = 5, *, caller: Caller = CALLER, order: str = "A", **more: Any) -> Facts:
@@ -196,3 +200,27 @@ def test_a_declared_member_that_is_missing_is_null() -> None:
     }  # fmt: skip
     assert known(reader, [1]).data == [1]
     assert known(open_, {"a": 1}).data == {"a": 1}
+
+
+def test_a_rule_may_leave_it_to_a_person() -> None:
+    """A clear no asks, with the rule's own sentence; a clear yes does not."""
+    assert decide(ruled(ASKING), EVERY, facts(6), {}) == Asking(reasons=("6 is more than 5.",))
+    assert decide(ruled(ASKING), EVERY, facts(5), {}) is None
+
+
+def test_all_that_ask_are_asked_for_together() -> None:
+    """In their order."""
+    odd = {**ASKING, "code": "odd", "require": "args.order == 'Z'", "message": "Not Z"}
+    assert decide(ruled(ASKING, odd), EVERY, facts(6), {}) == Asking(reasons=("6 is more than 5.", "Not Z."))
+
+
+def test_a_refusal_behind_a_question_still_refuses() -> None:
+    """Nobody is asked for what is forbidden anyway; and a look-up behind it is still asked."""
+    never = {**LIMIT, "code": "never", "require": "args.amount < 6", "message": "Never."}
+    assert denied(ruled(ASKING, never), facts(6)).rule == "Never."
+    assert isinstance(decide(ruled(ASKING, OWNER), EVERY, facts(6), {}), Asked)
+
+
+def test_a_rule_without_a_value_refuses_whatever_it_says_otherwise() -> None:
+    """An error is no clear no."""
+    assert denied(ruled(ASKING), facts(caller=Caller(subject="a", tenant="t"))).code is ErrorCode.RULE_ERROR

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from gateway.stages.execute.operation.machine import Claim, Ownership, Sending, Settlement
+from gateway.stages.execute.operation.claim import Claim
+from gateway.stages.execute.operation.machine import Ownership, Sending, Settlement
 from gateway.stages.execute.operation.record import OWNED, Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 
 NOW: Final = 100.0

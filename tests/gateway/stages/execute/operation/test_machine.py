@@ -28,6 +28,16 @@ from tests.gateway.stages.execute.operation.records import (
 _UNKNOWN = Knowledge.UNKNOWN
 
 
+def test_a_claim_that_sent_nothing_leaves_no_arguments_behind() -> None:
+    """Retention buries what is settled only: what was never sent is not kept; what was sent may yet be evidence."""
+    bodies = Bodies(arguments={"order": "A1"})
+    never = machine.give_up(record(State.CLAIMED, bodies=bodies), MINE, now=NOW)
+    once = machine.give_up(record(State.CLAIMED, tried(Knowledge.NOT_SENT), bodies=bodies), MINE, now=NOW)
+
+    assert (never.state, never.bodies) == (State.FREE, Bodies())
+    assert (once.state, once.bodies) == (State.FREE, bodies)
+
+
 def test_a_free_record_is_claimed_under_the_same_key() -> None:
     """Same occurrence, same downstream key, the attempts kept; the next fence."""
     before = record(State.FREE, tried(Knowledge.VOID))

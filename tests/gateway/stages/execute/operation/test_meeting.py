@@ -16,8 +16,7 @@ from gateway.stages.execute.operation.meeting import (
     InDoubt,
     Meeting,
     Newcomer,
-    NoRecord,
-    OwnRecord,
+    NotRepeatable,
     Running,
     SeeDead,
     TakeOver,
@@ -43,7 +42,7 @@ def stands(state: State, fingerprint: str = "f", occurrence: int = 1, **changes:
     )
 
 
-def met(*occurrences: Record, by: Newcomer = NEWCOMER, now: float = NOW, wall: float = WALL) -> OwnRecord | NoRecord:
+def met(*occurrences: Record, by: Newcomer = NEWCOMER, now: float = NOW, wall: float = WALL) -> Meeting:
     """What the call meets, within the leases."""
     return meet(occurrences, by, now=now, wall=wall)
 
@@ -287,3 +286,73 @@ def test_holds_stop_only_what_may_begin(kind: type[Meeting]) -> None:
     meeting = kind(stands(State.DONE))  # type: ignore[call-arg,arg-type]  # these hold a record
 
     assert held(meeting, (HOLD, holder(State.UNKNOWN))) == meeting
+
+
+# -- repetitions ---------------------------------------------------------------------------------------------------
+
+REPEATS = replace(NEWCOMER, repeats=True)
+
+
+def on_purpose(name: str = "op-1", fingerprint: str = "f") -> Newcomer:
+    """A call that means to repeat an operation."""
+    return replace(REPEATS, repeat_of=name, fingerprint=fingerprint)
+
+
+def done(occurrence: int = 1, fingerprint: str = "f", **changes: Any) -> Record:
+    """One that was done, with an id of its own."""
+    return stands(State.DONE, fingerprint, occurrence, operation_id=f"op-{occurrence}", **changes)
+
+
+def test_other_arguments_may_begin_the_next_occurrence_beside_what_was_done() -> None:
+    """Only where the tool repeats; the earlier operation comes along, for the approver."""
+    earlier = done(fingerprint="g")
+    assert met(earlier, by=REPEATS) == Begin(2, earlier)
+    assert met(earlier) == Conflict(earlier)
+
+
+def test_an_equal_call_is_answered_even_where_the_tool_repeats() -> None:
+    """Without a word that it means another one."""
+    assert met(done(), by=REPEATS) == Answered(done())
+
+
+def test_a_repetition_that_came_to_nothing_begins_again() -> None:
+    """Same occurrence, same key, and still beside the earlier one; a refusal answers for its time."""
+    earlier, free = done(fingerprint="g"), stands(State.FREE, occurrence=2)
+    assert met(earlier, free, by=REPEATS) == BeginAgain(free, earlier)
+    refused = stands(State.REFUSED, occurrence=2)
+    assert met(earlier, refused, by=REPEATS) == Answered(refused)
+
+
+def test_on_purpose_the_next_occurrence_begins() -> None:
+    """Of the operation that the call names."""
+    assert met(done(), by=on_purpose()) == Begin(2, done())
+    assert met(done(), done(2, repeat_of="op-1"), by=on_purpose("op-2")) == Begin(3, done(2, repeat_of="op-1"))
+
+
+def test_a_repetition_has_one_record() -> None:
+    """Named again it is answered, waited for, looked at or begun again from it, never made once more."""
+    mine = done(2, repeat_of="op-1")
+    assert met(done(), mine, by=on_purpose()) == Answered(mine)
+    assert met(done(), mine, by=on_purpose(fingerprint="g")) == Conflict(mine)
+    for state, meets in ((State.SENT, Running), (State.UNKNOWN, InDoubt), (State.FROZEN, Frozen)):
+        open_one = stands(state, occurrence=2, repeat_of="op-1")
+        assert met(done(), open_one, by=on_purpose()) == meets(open_one)
+    free = stands(State.FREE, occurrence=2, repeat_of="op-1")
+    assert met(done(), free, by=on_purpose()) == BeginAgain(free, done())
+    refused = stands(State.REFUSED, occurrence=2, repeat_of="op-1")
+    assert met(done(), refused, by=on_purpose()) == Answered(refused)
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.DONE])
+def test_only_what_was_done_can_be_repeated(state: State) -> None:
+    """Not what is under way, in doubt, refused or free, and not what nobody knows."""
+    assert met(stands(state, operation_id="op-1"), by=on_purpose()) == NotRepeatable()
+    assert met(done(), by=on_purpose("op-x")) == NotRepeatable()
+
+
+def test_a_dead_claim_with_an_approval_is_ended_before_another_begins() -> None:
+    """So that it is given back; without one it is taken over."""
+    dead = stands(State.CLAIMED)
+    assert met(dead, now=LEASE_END) == TakeOver(dead)
+    with_approval = stands(State.CLAIMED, approval_id="ap-1")
+    assert met(with_approval, now=LEASE_END) == SeeDead(with_approval)

@@ -84,3 +84,11 @@ def test_a_record_is_a_value() -> None:
     assert it == replace(it)
     with pytest.raises(FrozenInstanceError):
         it.state = State.DONE  # type: ignore[misc]  # the point of the test
+
+
+def test_what_needed_no_approval_is_approved_for_ever() -> None:
+    """And what needed one until the moment that it names."""
+    bare = record(State.CLAIMED)
+    assert bare.is_approved_still(10**12)
+    approved = replace(bare, approval_id="ap-1", approved_until=100.0)
+    assert (approved.is_approved_still(99.9), approved.is_approved_still(100.0)) == (True, False)

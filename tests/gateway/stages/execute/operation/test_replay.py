@@ -173,3 +173,10 @@ def test_the_first_send_is_no_replay() -> None:
 def test_a_send_outside_the_key_speaks_for_itself() -> None:
     """Another key, or none, knows nothing of the first."""
     assert not authoritative(422, one_effect=False)
+
+
+def test_nothing_is_replayed_that_is_not_approved_any_more() -> None:
+    """A replay is a send: the approval that the first one went out with must still stand."""
+    approved = replace(in_doubt(None), approval_id="ap-1", approved_until=WALL + 10)
+    assert refusal(approved, TERMS, wall=WALL + 9.9) is None
+    assert refusal(approved, TERMS, wall=WALL + 10) is Refusal.APPROVAL_LAPSED

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from gateway.stages.execute.operation import lookups, machine, replay
+from gateway.stages.execute.operation.claim import Claim
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import Claim, Ownership, Sending, Settlement
+from gateway.stages.execute.operation.machine import Ownership, Sending, Settlement
 from gateway.stages.execute.operation.record import OWNED, Bodies, Origin, Record, State
 
 NOW: Final = 0.0

@@ -1,35 +1,45 @@
-"""Several processes on one file, and what is left when they are killed."""
+"""Several processes on one store, and what is left when they are killed."""
 
 import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from gateway.adapters.sqlite.store import SqliteOperationStore
-from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.ports import OperationFilter, OperationStore, RowFilter
 from gateway.stages.execute.operation.record import State
+from tests import redis_servers
 from tests.conformance.images import is_sound
-from tests.conformance.worker import KEYS
+from tests.conformance.worker import KEYS, opened
 
 _ROOT = Path(__file__).resolve().parents[2]
 _KILLS = 6
 _ACKNOWLEDGED_BEFORE_KILL = 90
 
 
+@pytest.fixture(params=["sqlite", *redis_servers.KINDS])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Each kind of store in turn: its path, or its address."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "operations.db")
+        return
+    redis_servers.need(request.param)
+    with redis_servers.own(request.param) as server:
+        yield server.url
+
+
 @pytest.mark.slow
-async def test_two_processes_claim_the_same_keys(tmp_path: Path) -> None:
-    """Every key is won by exactly one of them, and the file says by which."""
-    path = tmp_path / "operations.db"
-    async with _worker("claim", path, "one") as one, _worker("claim", path, "other") as other:
+async def test_two_processes_claim_the_same_keys(where: str) -> None:
+    """Every key is won by exactly one of them, and the store says by which."""
+    async with _worker("claim", where, "one") as one, _worker("claim", where, "other") as other:
         for process in (one, other):
             _start(process)
         won = [set((await process.communicate())[0].decode().split()) for process in (one, other)]
 
-    store = SqliteOperationStore.open(path)
+    store = opened(where)
     owners = {r.key: r.owner for r in await store.list_operations(OperationFilter(tenant="acme", limit=2 * KEYS))}
     await store.close()
     assert len(owners) == KEYS
@@ -39,14 +49,13 @@ async def test_two_processes_claim_the_same_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_killed_processes_lose_nothing_acknowledged(tmp_path: Path) -> None:
+async def test_killed_processes_lose_nothing_acknowledged(where: str) -> None:
     """Over many SIGKILLs, with another process writing on: each acknowledged change is there, each finish has its row."""
-    path = tmp_path / "operations.db"
     acknowledged: dict[str, int] = {}
-    async with _worker("churn", path, "survivor") as survivor:
+    async with _worker("churn", where, "survivor") as survivor:
         _start(survivor)
         for kill in range(_KILLS):
-            async with _worker("churn", path, f"victim{kill}") as victim:
+            async with _worker("churn", where, f"victim{kill}") as victim:
                 _start(victim)
                 await _collect(victim, acknowledged, at_least=_ACKNOWLEDGED_BEFORE_KILL)
                 victim.send_signal(signal.SIGKILL)
@@ -54,24 +63,45 @@ async def test_killed_processes_lose_nothing_acknowledged(tmp_path: Path) -> Non
         survivor.send_signal(signal.SIGKILL)
         await _collect(survivor, acknowledged)
 
-    store = SqliteOperationStore.open(path)
+    store = opened(where)
+    assert sum(acknowledged.values()) > _KILLS * _ACKNOWLEDGED_BEFORE_KILL
+    await _holds(store, acknowledged)
+    assert where.startswith("redis://") or is_sound(Path(where))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", redis_servers.KINDS)
+async def test_a_killed_server_loses_nothing_acknowledged(kind: str) -> None:
+    """With `appendfsync always`, after a SIGKILL of the server in the middle of it: the same."""
+    redis_servers.need(kind)
+    acknowledged: dict[str, int] = {}
+    with redis_servers.own(kind, "--appendonly", "yes", "--appendfsync", "always") as server:
+        async with _worker("churn", server.url, "only") as worker:
+            _start(worker)
+            await _collect(worker, acknowledged, at_least=_ACKNOWLEDGED_BEFORE_KILL)
+            server.kill()
+            await _collect(worker, acknowledged)
+        with redis_servers.restarted(kind, server):
+            await _holds(opened(server.url), acknowledged)
+
+
+async def _holds(store: OperationStore, acknowledged: dict[str, int]) -> None:
+    """Each acknowledged version is there, and each finish has its row."""
     kept = {r.key: r for r in await store.list_operations(OperationFilter(tenant="acme", limit=1_000_000))}
     rows = [r.row_id for r in await store.list_rows(RowFilter(tenant="acme", limit=1_000_000))]
     await store.close()
-    assert sum(acknowledged.values()) > _KILLS * _ACKNOWLEDGED_BEFORE_KILL
     assert [key for key, version in acknowledged.items() if key not in kept or kept[key].version < version] == []
     assert sorted(rows) == sorted(f"row-{key}" for key, r in kept.items() if r.state is State.DONE)
-    assert is_sound(path)
 
 
 @contextlib.asynccontextmanager
-async def _worker(mode: str, path: Path, name: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def _worker(mode: str, where: str, name: str) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.conformance.worker",
         mode,
-        str(path),
+        where,
         name,
         cwd=_ROOT,
         stdin=asyncio.subprocess.PIPE,

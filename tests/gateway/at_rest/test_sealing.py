@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from gateway.adapters.sqlite.sealing import Sealer, SealError, key_id_of
+from gateway.at_rest.sealing import Sealer, SealError, key_id_of
 
 ONE = "k1:" + base64.b64encode(b"1" * 32).decode()
 TWO = "k2:" + base64.b64encode(b"2" * 32).decode()

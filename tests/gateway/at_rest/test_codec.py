@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.sqlite import codec
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.stages.execute.operation.record import Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 
@@ -67,6 +67,9 @@ FULL = Record(
         baseline=("x", 7),
         result=b'{"r":\n1}',
     ),
+    approval_id="ap",
+    approved_until=13.5,
+    repeat_of="o0",
 )
 
 
@@ -178,6 +181,7 @@ def test_a_row_comes_back() -> None:
         cost_unit="u",
         cost=5.5,
         settled_by="lookup",
+        approval_id="ap",
         trace_id="tr",
     )
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import orjson
 
-from gateway.adapters.sqlite.sealing import Sealer
+from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.keyed_hash import keyed_hash
 from gateway.stages.execute.operation.record import (
+    IN_DOUBT,
     OWNED,
     Attempt,
     Bodies,
@@ -30,8 +31,6 @@ COLUMNS: Final = (
 _ELSEWHERE: Final = {*COLUMNS.split(", "), "holds"}
 _MACHINE: Final = tuple(field.name for field in fields(Record) if field.name not in _ELSEWHERE)
 _told = attrgetter(*_MACHINE)
-
-_IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
 
 
 def machine_text(record: Record) -> bytes:
@@ -98,7 +97,7 @@ def due_at(record: Record, now: float) -> float | None:
 
 def doubt_wall(record: Record) -> float | None:
     """Since when the operation is in doubt: the send of its oldest unknown attempt."""
-    if record.state not in _IN_DOUBT:
+    if record.state not in IN_DOUBT:
         return None
     return min((attempt.sent_wall for attempt in record.unknown_attempts()), default=record.created_wall)
 

@@ -1,0 +1,84 @@
+"""From the claims of a verified token to a caller, by what the operator wrote; anything else in the token is ignored."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.adapters.oidc.issuers import Issuer
+from gateway.contract.call import Caller
+
+_MOST_OF_A_NAME: Final = 255
+_MOST_OF_A_TEXT: Final = 1024
+_MOST_PERMISSIONS: Final = 256
+_MOST_OF_AN_INTEGER: Final = 2**53 - 1
+
+
+class ClaimsError(Exception):
+    """The token is genuine, but nobody here. The message is a reason in the gateway's words."""
+
+
+def caller_of(issuer: Issuer, claims: Mapping[str, Any]) -> Caller:
+    """Who the token stands for.
+
+    Raises:
+        ClaimsError: subject or tenant are missing or not the issuer's to name.
+    """
+    subject = _at(claims, issuer.claims.subject)
+    if not isinstance(subject, str) or not 0 < len(subject) <= _MOST_OF_A_NAME or not subject.isprintable():
+        raise ClaimsError("it names no subject")
+    return Caller(
+        subject=issuer.subject_prefix + subject,
+        tenant=_tenant(issuer, claims),
+        permissions=_permissions(issuer, claims),
+        attributes=_attributes(issuer, claims),
+    )
+
+
+def _tenant(issuer: Issuer, claims: Mapping[str, Any]) -> str:
+    if issuer.claims.tenant is None:
+        return issuer.tenants[0]
+    tenant = _at(claims, issuer.claims.tenant)
+    if not isinstance(tenant, str) or tenant not in issuer.tenants:
+        raise ClaimsError("its issuer does not speak for the tenant it names")
+    return tenant
+
+
+def _permissions(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str]:
+    if issuer.claims.permissions is None:
+        return frozenset()
+    named = _at(claims, issuer.claims.permissions)
+    if isinstance(named, str):
+        # As OAuth 2.0 writes scopes (RFC 6749, section 3.3).
+        named = named.split(" ")
+    if not isinstance(named, list):
+        return frozenset()
+    words = tuple(name for name in named[:_MOST_PERMISSIONS] if isinstance(name, str) and name)
+    return issuer.permissions(words)
+
+
+def _attributes(issuer: Issuer, claims: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = {name: _at(claims, path) for name, path in issuer.claims.attributes.items()}
+    # What is missing or no single value is no attribute, and a rule that needs it says so.
+    return {name: value for name, value in found.items() if _is_fact(value)}
+
+
+def _is_fact(value: Any) -> bool:
+    match value:
+        case bool():
+            return True
+        case int():
+            return abs(value) <= _MOST_OF_AN_INTEGER
+        case float():
+            return math.isfinite(value)
+        case str():
+            return len(value) <= _MOST_OF_A_TEXT
+        case _:
+            return False
+
+
+def _at(claims: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if not isinstance(claims, Mapping):
+            return None
+        claims = claims.get(name)
+    return claims

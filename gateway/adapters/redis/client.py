@@ -1,0 +1,202 @@
+"""One question, one answer: a script is sent once, on a connection of its own, and answered within 250 ms or not.
+
+Where the connection breaks it is asked once more, in what is left of the time. An answer begins with the word that
+its question came with; one that does not belongs to somebody else, and nothing on that connection is believed any more.
+"""
+
+import itertools
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import hiredis
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import (
+    ClusterDownError,
+    MovedError,
+    NoScriptError,
+    ReadOnlyError,
+    RedisClusterException,
+    RedisError,
+)
+from redis.exceptions import ConnectionError as NotConnectedError
+from redis.exceptions import TimeoutError as NoReplyError
+
+from gateway.adapters.redis.clock import ServerClock
+from gateway.adapters.redis.limit import Limit
+from gateway.adapters.redis.pool import Pool, drop, memory_of
+from gateway.adapters.redis.routes import Route
+from gateway.adapters.redis.scripts import Script, clock_text, names, script
+from gateway.clock import Clock
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+
+TIMEOUT_S: Final = 0.25
+"""For one question, with everything it needs: a free connection, who the master is, which memory it has."""
+WAIT_MS: Final = 150
+"""How long replicas may take to acknowledge, within that."""
+
+ONCE: Final = frozenset({"take", "give"})
+"""Scripts of which a second run would count."""
+
+Value = str | bytes | int | float
+Meet = Callable[[], Awaitable[None]]
+
+_LED_ASTRAY: Final = (NotConnectedError, NoReplyError, ReadOnlyError, MovedError, ClusterDownError, OSError)
+
+
+class ForeignReplyError(RedisError):
+    """A reply to another question."""
+
+
+class Client:
+    """Asks scripts. Belongs to one event loop.
+
+    Attributes:
+        clock: the server's.
+        timeout_s: for one question.
+        accepted: the memories (replication ids) that have been identified; others are met first.
+    """
+
+    def __init__(
+        self, route: Route, clock: Clock, *, timeout_s: float = TIMEOUT_S, clock_head: str | None = None
+    ) -> None:
+        """Make one that asks servers of `route`.
+
+        Args:
+            timeout_s: for one question.
+            clock_head: what tells scripts the time, if not the server's clock.
+        """
+        self.clock = ServerClock(clock)
+        self.accepted: frozenset[str] = frozenset()
+        self._route = route
+        self._mine = clock
+        self.timeout_s = timeout_s
+        self._meet: Meet | None = None
+        self._stops: list[Callable[[], object]] = []
+        self._echoes = itertools.count()
+        head = clock_text() if clock_head is None else clock_head
+        self._scripts: dict[str, Script] = {name: script(name, head) for name in names()}
+
+    def introduce(self, meet: Meet) -> None:
+        """`meet` is called for a connection whose memory is not accepted, and must accept it or raise."""
+        self._meet = meet
+
+    async def ask(self, name: str, key: str, *values: Value, replicas: int = 0, met: bool = True) -> list[Any]:
+        """Run a script; its answer without the echo: the time first.
+
+        Args:
+            key: KEYS[1].
+            values: from ARGV[2] on.
+            replicas: how many must have it before this returns.
+            met: only on a memory that is accepted.
+
+        Raises:
+            StoreUnavailableError: no answer. What was to be written may have been.
+        """
+        try:
+            async with Limit(self.timeout_s):
+                return await self._ask(self._scripts[name], key, values, replicas, met=met)
+        except (RedisError, RedisClusterException, OSError, ValueError) as error:
+            raise self._unavailable(error) from error
+
+    async def memories(self) -> frozenset[str]:
+        """Which memories the masters have now. Raises what the library does."""
+        return frozenset([await self._memory(pool) for pool in await self._route.masters()])
+
+    async def policies(self) -> frozenset[str]:
+        """What the masters do when they are full.
+
+        Raises:
+            StoreUnavailableError: one does not say.
+        """
+        try:
+            async with Limit(self.timeout_s):
+                return frozenset([await self._policy(pool) for pool in await self._route.masters()])
+        except (RedisError, OSError) as error:
+            raise self._unavailable(error) from error
+
+    def on_close(self, stop: Callable[[], object]) -> None:
+        """`stop` is called when the client closes."""
+        self._stops.append(stop)
+
+    def close(self) -> None:
+        """Stop whoever asks by itself, and close every connection."""
+        for stop in self._stops:
+            stop()
+        self._route.close()
+
+    async def _ask(self, asked: Script, key: str, values: tuple[Value, ...], replicas: int, *, met: bool) -> list[Any]:
+        again = asked.name not in ONCE
+        while True:
+            try:
+                pool = await self._route.pool_of(key)
+                connection = await pool.take()
+                try:
+                    if not met or memory_of(connection) in self.accepted:
+                        return await self._exchange(connection, asked, key, values, replicas)
+                except BaseException:
+                    drop(connection)
+                    raise
+                finally:
+                    pool.give(connection)
+            except (NotConnectedError, ReadOnlyError, MovedError, ConnectionError):
+                # It may have run; scripts are made so that this is no harm. The route may lead elsewhere by now.
+                self._route.forget()
+                if not again:
+                    raise
+                again = False
+                continue
+            if self._meet is None:
+                raise NotConnectedError("nobody knows this memory")
+            await self._meet()
+
+    async def _exchange(
+        self, connection: AbstractConnection, asked: Script, key: str, values: tuple[Value, ...], replicas: int
+    ) -> list[Any]:
+        echo = b"%d" % next(self._echoes)
+        asked_at = self._mine.monotonic()
+        try:
+            reply = await _run(connection, ("EVALSHA", asked.digest, 1, key, echo, *values))
+        except NoScriptError:
+            asked_at = self._mine.monotonic()
+            reply = await _run(connection, ("EVAL", asked.text, 1, key, echo, *values))
+        if not isinstance(reply, list) or len(reply) < 2 or reply[0] != echo:
+            raise ForeignReplyError("the reply belongs to another question")
+        self.clock.heard(float(reply[1]), asked_at=asked_at)
+        if replicas:
+            have = await _run(connection, ("WAIT", replicas, WAIT_MS))
+            if not isinstance(have, int) or have < replicas:
+                raise StoreUnavailableError(f"{have} of {replicas} replicas have the change")
+        return reply[1:]
+
+    def _unavailable(self, error: Exception) -> StoreUnavailableError:
+        if isinstance(error, _LED_ASTRAY):
+            self._route.forget()
+        name = type(error).__name__
+        if isinstance(error, TimeoutError):
+            return StoreUnavailableError(f"no answer within {self.timeout_s:g} s")
+        return StoreUnavailableError(f"{name}: {error}" if str(error) else name)
+
+    async def _memory(self, pool: Pool) -> str:
+        connection = await pool.take()
+        try:
+            return memory_of(connection)
+        finally:
+            pool.give(connection)
+
+    async def _policy(self, pool: Pool) -> str:
+        connection = await pool.take()
+        try:
+            text = await _run(connection, ("INFO", "memory"))
+        except BaseException:
+            drop(connection)
+            raise
+        finally:
+            pool.give(connection)
+        told = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
+        return str(told.get(b"maxmemory_policy", b"unknown").decode())
+
+
+async def _run(connection: AbstractConnection, command: tuple[Any, ...]) -> Any:
+    # In C: a change has thirty parts and more.
+    await connection.send_packed_command(hiredis.pack_command(command), check_health=False)
+    return await connection.read_response()

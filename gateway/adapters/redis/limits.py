@@ -1,0 +1,92 @@
+"""Rates and budgets that gateways count together. With the store away each counts for itself: a limit is no reason to refuse."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Final
+from urllib.parse import quote
+
+from gateway.adapters.redis.client import Client, Value
+from gateway.adapters.redis.memory import shared_key
+from gateway.clock import Clock
+from gateway.stages.execute.breaker.rate import Buckets, Quota, Taken
+from gateway.stages.execute.breaker.spending import KEPT_S, Purse, Purses
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+
+_AWAY_S: Final = 0.5
+
+
+class RedisLimits:
+    """`RateLimits` and `Spending` of every gateway on one store."""
+
+    def __init__(self, client: Client, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._away_until = float("-inf")
+        self._buckets = Buckets()
+        self._purses = Purses()
+
+    def __repr__(self) -> str:
+        return f"<RedisLimits, {len(self._buckets)} buckets and {len(self._purses)} purses counted here>"
+
+    async def take(self, quotas: Sequence[Quota]) -> Taken:
+        # One question for each slot; a call that everybody's limit refuses has used up nothing of its own.
+        groups = [list(group) for _, group in groupby(quotas, key=lambda it: it.partition)]
+        tokens: list[float] = []
+        for number, group in enumerate(groups):
+            told = await self._ask("take", rate_key(group[0].partition), *_asked(group))
+            if told is None:
+                return self._buckets.take(quotas, now=self._clock.monotonic())
+            refused, wait_s, *left = told
+            at = len(tokens)
+            tokens += [float(it) for it in left]
+            if int(refused):
+                await self._give(groups[:number])
+                tokens = [it + 1.0 for it in tokens[:at]] + tokens[at:]
+                tokens += [0.0] * (len(quotas) - len(tokens))
+                return Taken(tokens=tuple(tokens), refused=at + int(refused) - 1, wait_s=float(wait_s))
+        return Taken(tokens=tuple(tokens))
+
+    async def give(self, quotas: Sequence[Quota]) -> None:
+        self._buckets.give(quotas)
+        await self._give([list(group) for _, group in groupby(quotas, key=lambda it: it.partition)])
+
+    async def reserve(self, purse: Purse, call: str, amount: float, most: float) -> float | None:
+        told = await self._ask("reserve", spent_key(purse.tenant), _named(purse), call, amount, most, KEPT_S)
+        if told is None:
+            return self._purses.reserve(purse, call, amount, most, now=self._clock.monotonic())
+        return float(told[0]) if told[0] else None
+
+    async def release(self, purse: Purse, call: str) -> None:
+        self._purses.release(purse, call)
+        await self._ask("unreserve", spent_key(purse.tenant), _named(purse), call)
+
+    async def _give(self, groups: Sequence[Sequence[Quota]]) -> None:
+        for group in groups:
+            await self._ask("give", rate_key(group[0].partition), *_asked(group))
+
+    async def _ask(self, name: str, key: str, *values: Value) -> list[Any] | None:
+        if self._clock.monotonic() < self._away_until:
+            return None
+        try:
+            return (await self._client.ask(name, key, *values))[1:]
+        except StoreUnavailableError:
+            self._away_until = self._clock.monotonic() + _AWAY_S
+            return None
+
+
+def rate_key(partition: str) -> str:
+    """What the keys of a partition's buckets begin with: all in one slot."""
+    return f"oncegate:{{{quote(partition, safe='')}}}:rate" if partition else shared_key("rate")
+
+
+def spent_key(tenant: str) -> str:
+    """What the keys of a tenant's purses begin with."""
+    return f"oncegate:{{{quote(tenant, safe='')}}}:spent"
+
+
+def _named(purse: Purse) -> str:
+    return f"{quote(purse.run_id, safe='')}:{quote(purse.unit, safe='')}"
+
+
+def _asked(quotas: Sequence[Quota]) -> list[Value]:
+    return [value for it in quotas for value in (it.key, it.rate.count, it.rate.per_s)]

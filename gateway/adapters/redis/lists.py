@@ -1,0 +1,83 @@
+"""Lists of one tenant's records and rows, read in pieces, newest first. Between two pieces the store may change."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from gateway.adapters.redis import records
+from gateway.adapters.redis.memory import Memory
+from gateway.at_rest.sealing import Sealer
+from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.record import ENDED, Record
+
+_PIECE: Final = 500
+"""Keeps the server for about a millisecond."""
+
+
+class Lists:
+    """Asks for lists."""
+
+    def __init__(self, memory: Memory, sealer: Sealer) -> None:
+        self._memory = memory
+        self._sealer = sealer
+
+    async def operations(self, tenant: str, query: OperationFilter, wall: float) -> list[tuple[float, Record]]:
+        """Records with their places in the order, newest first, at most `query.limit`."""
+        states = query.states
+        source = "open" if states is not None and not states & ENDED else "ops"
+        found: list[tuple[float, Record]] = []
+        below = "+inf"
+        while below and len(found) < query.limit and states != frozenset():
+            reply = await self._memory.ask(
+                tenant,
+                "list",
+                source,
+                below,
+                _PIECE,
+                query.limit - len(found),
+                "" if states is None else f",{','.join(sorted(states))},",
+                query.run_id or "",
+                query.subject or "",
+                query.tool or "",
+                wall=wall,
+            )
+            last, told = reply.values
+            below = _text(last)
+            for place, fields in _pairs(told):
+                record = records.decode(fields, tenant, self._sealer)
+                if record is not None:
+                    found.append((float(place), record))
+        return found
+
+    async def rows(self, query: RowFilter, wall: float) -> AsyncIterator[ExecutionRow]:
+        """Rows that fit the query, newest first."""
+        until = "-" if query.since_wall is None else f"{int(query.since_wall * 1000)}-0"
+        start = "+"
+        while True:
+            reply = await self._memory.ask(query.tenant, "list_rows", start, until, _PIECE, wall=wall)
+            entries = _pairs(reply.values[0])
+            for _, body in entries:
+                row = records.decode_row(body, query.tenant)
+                if _matches(row, query):
+                    yield row
+            if len(entries) < _PIECE:
+                return
+            start = f"({_text(entries[-1][0])}"
+
+
+def _matches(row: ExecutionRow, query: RowFilter) -> bool:
+    return (
+        query.subject in (None, row.subject)
+        and query.run_id in (None, row.run_id)
+        and query.tool in (None, row.tool)
+        and query.code in (None, row.code)
+        and (query.since_wall is None or row.at_wall >= query.since_wall)
+    )
+
+
+def _pairs(told: object) -> list[Any]:
+    return told if isinstance(told, list) else []
+
+
+def _text(told: object) -> str:
+    return told.decode() if isinstance(told, bytes) else str(told)

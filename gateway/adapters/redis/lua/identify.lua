@@ -1,0 +1,24 @@
+-- Which memory is this, and has it been another since anybody looked?
+--
+-- KEYS[1]  oncegate:{:shared}:memory   hash: id, servers, since
+-- ARGV[2]  id for a memory that has none
+-- ARGV[3]  the servers it is on: their replication ids, as one word
+-- ARGV[4]  the id that the caller knew; empty: none
+-- ARGV[5]  1: the caller has seen that what it knew is gone, though the id may still stand here
+--
+-- Answers id and since: when (store's clock, s) it was last found to be another; 0: never.
+local NOW = now()
+local it = redis.call('HMGET', KEYS[1], 'id', 'servers', 'since')
+local id, servers, since = it[1], it[2], it[3] or '0'
+if not id or (ARGV[5] == '1' and id == ARGV[4]) then
+  id, servers = ARGV[2], ARGV[3]
+  since = ARGV[4] ~= '' and NOW or '0'
+elseif servers ~= ARGV[3] then
+  -- A failover, or a start from disk: the end of what was written may be missing.
+  servers, since = ARGV[3], NOW
+elseif ARGV[4] ~= '' and ARGV[4] ~= id and since == '0' then
+  -- Whoever made the new id had not known the old one.
+  since = NOW
+end
+redis.call('HSET', KEYS[1], 'id', id, 'servers', servers, 'since', since)
+return {ARGV[1], NOW, id, since}

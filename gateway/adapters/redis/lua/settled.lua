@@ -1,0 +1,31 @@
+-- Done records of one tool that have their bodies, the latest settled first.
+--
+-- ARGV[4]  tool  [5] settled at or after this (wall, s)  [6] how many at most
+local source, limit = P .. 'kept:' .. ARGV[4], tonumber(ARGV[6])
+local found, offset, last = {}, 0, nil
+repeat
+  local keys = redis.call('ZREVRANGEBYSCORE', source, '+inf', ARGV[5], 'WITHSCORES', 'LIMIT', offset, 64)
+  for i = 1, #keys, 2 do
+    -- Those settled at the same time as the last one are all looked at: which of them is the latest is told below.
+    if #found >= limit and keys[i + 1] ~= last then
+      keys = {}
+      break
+    end
+    if redis.call('HGET', P .. 'op:' .. keys[i], 's') == 'done' then
+      last = keys[i + 1]
+      found[#found + 1] = {tonumber(last), tonumber(redis.call('ZSCORE', P .. 'ops', keys[i])), keys[i]}
+    end
+  end
+  offset = offset + 64
+until #keys < 128
+table.sort(found, function(a, b)
+  if a[1] ~= b[1] then
+    return a[1] > b[1]
+  end
+  return a[2] > b[2]
+end)
+local records = {}
+for i = 1, math.min(limit, #found) do
+  records[i] = record(found[i][3])
+end
+return answer('ok', records)

@@ -1,0 +1,183 @@
+"""What the store remembers, and whether it is still the memory that this process knew.
+
+The epoch names it: a random id that the first gateway left there, and the replication ids of the servers it is on. A
+server that came back empty has lost the id; one that took over from another, or that came back from its disk, has
+another replication id and may lack the end of what was acknowledged. No connection is used before its memory has
+been identified, and no script acts on a tenant whose memory is not the one the caller knew.
+"""
+
+import asyncio
+import hashlib
+import logging
+import secrets
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from gateway.adapters.redis.client import Client, Value
+from gateway.at_rest.sealing import Sealer, key_id_of
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+
+_log = logging.getLogger("oncegate")
+
+_SHARED: Final = "oncegate:{:shared}:"
+_SECRET: Final = "hold_secret"  # noqa: S105 - the name of what is sealed
+_SECRET_BYTES: Final = 32
+
+
+def shared_key(name: str) -> str:
+    """The key of something that tenants share."""
+    return _SHARED + name
+
+
+def tenant_key(tenant: str) -> str:
+    """The key of a tenant's memory. Every key of the tenant has its name, escaped, as hash tag."""
+    return f"oncegate:{{{quote(tenant, safe='')}}}:memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """One tenant's part of the memory. `secret` keys the digests of its hold entries; its repr hides it."""
+
+    name: str
+    key: str
+    memory: str
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"<Tenant {self.name} {self.memory}>"
+
+
+class Memory:
+    """Identifies the store, and enrols tenants in it.
+
+    Attributes:
+        changed_at: when the memory was last found to be another than before, on the store's clock; None: never.
+    """
+
+    def __init__(self, client: Client, sealer: Sealer) -> None:
+        self.changed_at: float | None = None
+        self._client = client
+        self._sealer = sealer
+        self._id = ""
+        self._servers = ""
+        self._lost = False
+        self._meeting = asyncio.Lock()
+        self._enrolling: dict[str, asyncio.Task[Tenant]] = {}
+        self._tenants: dict[str, Tenant] = {}
+        self._names: set[str] = set()
+        client.introduce(self._meet)
+
+    def __repr__(self) -> str:
+        return f"<Memory {self.epoch or 'not met'}, {len(self._tenants)} tenants>"
+
+    @property
+    def epoch(self) -> str:
+        """Names the memory; empty before the first answer."""
+        return f"{self._id}.{self._servers}" if self._id else ""
+
+    async def ask(self, tenant: str, name: str, *values: Value, wall: float, replicas: int = 0) -> "Reply":
+        """Run a script on a tenant's memory.
+
+        Raises:
+            StoreUnavailableError: no answer; or the memory of this tenant is gone, and nothing was done.
+        """
+        known = self._tenants.get(tenant) or await self.tenant(tenant)
+        told = await self._client.ask(name, known.key, known.memory, wall, *values, replicas=replicas)
+        if told[2] == b"forgotten":
+            self._forgotten(known)
+            raise StoreUnavailableError("the store has lost its memory of this tenant")
+        return Reply(now=float(told[0]), wall=float(told[1]), status=told[2].decode(), values=tuple(told[3:]))
+
+    async def tenant(self, name: str) -> Tenant:
+        """The tenant's part of the memory, made if there is none.
+
+        Raises:
+            StoreUnavailableError: no answer.
+            SealError: what is there was sealed with a key that is missing or another one.
+        """
+        known = self._tenants.get(name)
+        if known is not None:
+            return known
+        task = self._enrolling.get(name)
+        if task is None:
+            task = self._enrolling[name] = asyncio.create_task(self._enrol(name))
+            task.add_done_callback(self._enrolled)
+        # One asks for all; whoever leaves meanwhile takes nothing from the others.
+        return await asyncio.shield(task)
+
+    def _enrolled(self, task: "asyncio.Task[Tenant]") -> None:
+        self._enrolling = {name: other for name, other in self._enrolling.items() if other is not task}
+        if not task.cancelled():
+            # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
+            task.exception()
+
+    async def _enrol(self, name: str) -> Tenant:
+        # Before anything of it is kept: whoever cares for all tenants must find it.
+        await self.names(name)
+        key = tenant_key(name)
+        made = self._sealer.seal(secrets.token_bytes(_SECRET_BYTES), bound_to=_SECRET)
+        _, memory, stored = await self._client.ask("enroll", key, secrets.token_hex(8), made, "", "")
+        secret = _opened(stored, self._sealer)
+        if key_id_of(stored) != self._sealer.current:
+            resealed = self._sealer.seal(secret, bound_to=_SECRET)
+            await self._client.ask("enroll", key, "", "", stored, resealed)
+        tenant = Tenant(name, key, memory.decode(), secret)
+        self._tenants[name] = tenant
+        return tenant
+
+    async def names(self, *more: str) -> tuple[str, ...]:
+        """Every tenant there is. Those that this process knows are told again: the list may have been lost alone."""
+        self._names.update(more)
+        _, told = await self._client.ask("tenants", shared_key("tenants"), *sorted(self._names))
+        return tuple(sorted(name.decode() for name in told))
+
+    def _forgotten(self, tenant: Tenant) -> None:
+        if self._tenants.get(tenant.name) is tenant:
+            _log.error("the store has lost what it knew of a tenant: plain writes wait until nothing old can act")
+            self._lost = True
+            self._tenants.clear()
+            self._client.accepted = frozenset()
+
+    async def _meet(self) -> None:
+        """Identify the memory that the servers have now, and accept them."""
+        async with self._meeting:
+            memories = await self._client.memories()
+            if memories <= self._client.accepted and not self._lost:
+                return
+            servers = hashlib.sha256(" ".join(sorted(memories)).encode()).hexdigest()[:16]
+            known, lost = self._id, self._lost
+            told = await self._client.ask(
+                "identify",
+                shared_key("memory"),
+                secrets.token_hex(8),
+                servers,
+                known,
+                int(lost),
+                met=False,
+            )
+            self._id, self._servers, self._lost = told[1].decode(), servers, False
+            self.changed_at = float(told[2]) or None
+            if known and known != self._id:
+                self._tenants.clear()
+            self._client.accepted = memories
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a script on a tenant's memory answered.
+
+    Attributes:
+        now: the store's clock, seconds, when the script ran.
+        wall: the largest wall time stored, seconds since 1970.
+    """
+
+    now: float
+    wall: float
+    status: str
+    values: tuple[Any, ...]
+
+
+def _opened(stored: bytes, sealer: Sealer) -> bytes:
+    """Open what may date from before the first key."""
+    return (Sealer() if key_id_of(stored) is None else sealer).open(stored, bound_to=_SECRET)

@@ -1,0 +1,139 @@
+"""Connections to one server: at most so many, given out one at a time, and given back without ever waiting.
+
+The library's own pool takes locks to give back; a caller that is cancelled there loses the place for good.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as NotConnectedError
+
+from gateway.adapters.redis.address import Node
+
+CONNECTIONS: Final = 32
+"""To one server. More callers wait for one of them, within the time that a command has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """How to introduce oneself. Its repr hides the password."""
+
+    username: str | None = None
+    password: str | None = None
+    database: int = 0
+    tls: bool = False
+    timeout_s: float = 0.25
+
+    def __repr__(self) -> str:
+        return f"<Login {self.username or 'default'}, database {self.database}{', tls' if self.tls else ''}>"
+
+
+class Pool:
+    """What a task takes a connection from; it gives it back whatever happened."""
+
+    def __init__(self, node: Node, login: Login, *, size: int = CONNECTIONS) -> None:
+        self.node = node
+        self._login = login
+        self._idle: list[AbstractConnection] = []
+        self._places = asyncio.Semaphore(size)
+        self._size = size
+        self._taken = 0
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<Pool {self.node[0]}:{self.node[1]} {self._taken} of {self._size} taken>"
+
+    @property
+    def taken(self) -> int:
+        """How many are out."""
+        return self._taken
+
+    async def take(self) -> AbstractConnection:
+        """A connection that is ready; waits for a free place.
+
+        Raises:
+            RedisError, OSError: none can be made.
+        """
+        await self._places.acquire()
+        self._taken += 1
+        connection = self._idle.pop() if self._idle else self._new()
+        try:
+            if connection.is_connected and await _is_stale(connection):
+                await connection.disconnect(nowait=True)
+            if not connection.is_connected:
+                await connection.connect()
+        except BaseException:
+            drop(connection)
+            self.give(connection)
+            raise
+        return connection
+
+    def give(self, connection: AbstractConnection) -> None:
+        """Give it back. Whoever has not read every reply disconnects it first (`drop`)."""
+        self._taken -= 1
+        if self._closed:
+            drop(connection)
+        else:
+            self._idle.append(connection)
+        self._places.release()
+
+    def close(self) -> None:
+        """Let go of the idle ones now and of the others when they come back."""
+        self._closed = True
+        while self._idle:
+            drop(self._idle.pop())
+
+    def _new(self) -> AbstractConnection:
+        told: dict[str, Any] = {
+            "username": self._login.username,
+            "password": self._login.password,
+            "db": self._login.database,
+            "protocol": 2,
+            "retry": Retry(NoBackoff(), 0),
+            "socket_connect_timeout": self._login.timeout_s,
+            # A command as a whole has a time; a second one inside would cost a task for every write.
+            "socket_timeout": None,
+            "redis_connect_func": greet,
+            "driver_info": None,
+        }
+        kind = SSLConnection if self._login.tls else Connection
+        return kind(host=self.node[0], port=self.node[1], **told)
+
+
+async def _is_stale(connection: AbstractConnection) -> bool:
+    """Closed by the server meanwhile, or with a reply in it that nobody waited for."""
+    try:
+        return await connection.can_read()
+    except (OSError, NotConnectedError):
+        return True
+
+
+async def greet(connection: AbstractConnection) -> None:
+    """Log in, and learn which memory is behind this connection for as long as it lasts.
+
+    Raises:
+        ConnectionError: the server is no master; what it says may be old.
+    """
+    await connection.on_connect()
+    await connection.send_command("INFO", "replication", check_health=False)
+    text: bytes = await connection.read_response()
+    told = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
+    if told.get(b"role") != b"master":
+        raise NotConnectedError("the server is no master")
+    connection.oncegate_memory = told[b"master_replid"].decode()  # type: ignore[attr-defined]  # ours, on their object
+
+
+def memory_of(connection: AbstractConnection) -> str:
+    """The replication id of the server behind a connection: a failover, or a start from disk, changes it."""
+    memory: str = connection.oncegate_memory  # type: ignore[attr-defined]  # see `greet`
+    return memory
+
+
+def drop(connection: AbstractConnection) -> None:
+    """Close a connection without waiting: it connects again when it is next taken."""
+    connection._parser.on_disconnect()  # noqa: SLF001 - `disconnect` is a coroutine, which a cancelled task may not finish
+    connection._close()  # noqa: SLF001

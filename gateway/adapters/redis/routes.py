@@ -1,0 +1,197 @@
+"""Which server a key is on: the one there is, the one that the sentinels name, or the one with the key's slot."""
+
+import asyncio
+from bisect import bisect_right
+from typing import Any, Final, Protocol
+
+from redis.asyncio.connection import Connection, SSLConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.crc import key_slot
+from redis.exceptions import ConnectionError as NotConnectedError
+from redis.exceptions import RedisError
+
+from gateway.adapters.redis.address import Address, Kind, Node
+from gateway.adapters.redis.pool import Login, Pool, drop
+
+_SENTINEL_S: Final = 0.1
+"""How long one sentinel is waited for before the next is asked."""
+
+
+class Route(Protocol):
+    """Finds servers. What it raises is the library's."""
+
+    async def pool_of(self, key: str) -> Pool:
+        """Connections to the master that `key` is on."""
+        ...
+
+    async def masters(self) -> tuple[Pool, ...]:
+        """Connections to every master."""
+        ...
+
+    def forget(self) -> None:
+        """Ask anew next time: what was known has led to a server that does not answer, or is no master."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class OneServer:
+    """The server of the address."""
+
+    def __init__(self, node: Node, login: Login) -> None:
+        self._pool = Pool(node, login)
+
+    async def pool_of(self, key: str) -> Pool:
+        del key
+        return self._pool
+
+    async def masters(self) -> tuple[Pool, ...]:
+        return (self._pool,)
+
+    def forget(self) -> None:
+        """Nothing is known but the address."""
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class Sentinels:
+    """The master as the sentinels see it; the first that answers is believed."""
+
+    def __init__(self, sentinels: tuple[Node, ...], master: str, login: Login) -> None:
+        self._sentinels = sentinels
+        self._name = master
+        self._login = login
+        self._pool: Pool | None = None
+        self._known = False
+        self._asking = asyncio.Lock()
+
+    async def pool_of(self, key: str) -> Pool:
+        del key
+        if self._pool is not None and self._known:
+            return self._pool
+        async with self._asking:
+            if self._pool is None or not self._known:
+                node = await self._ask()
+                if self._pool is None or self._pool.node != node:
+                    self.close()
+                    self._pool = Pool(node, self._login)
+                self._known = True
+            return self._pool
+
+    async def masters(self) -> tuple[Pool, ...]:
+        return (await self.pool_of(""),)
+
+    def forget(self) -> None:
+        self._known = False
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+    async def _ask(self) -> Node:
+        for sentinel in self._sentinels:
+            try:
+                async with asyncio.timeout(_SENTINEL_S):
+                    told = await ask(
+                        sentinel, Login(tls=self._login.tls), "SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._name
+                    )
+            except (RedisError, OSError):
+                continue
+            if told:
+                return told[0].decode(), int(told[1])
+        raise NotConnectedError(f"no sentinel names a master {self._name}")
+
+
+class Cluster:
+    """A cluster's masters, by the slots they have. A slot on its way to another master is away until it is there."""
+
+    def __init__(self, nodes: tuple[Node, ...], login: Login) -> None:
+        self._seeds = nodes
+        self._login = login
+        self._pools: dict[Node, Pool] = {}
+        self._starts: list[int] = []
+        self._owners: list[Node] = []
+        self._asking = asyncio.Lock()
+
+    async def pool_of(self, key: str) -> Pool:
+        await self._learn()
+        place = bisect_right(self._starts, key_slot(key.encode())) - 1
+        if place < 0:
+            raise NotConnectedError("no node has the slot")
+        return self._pool(self._owners[place])
+
+    async def masters(self) -> tuple[Pool, ...]:
+        await self._learn()
+        return tuple(self._pool(node) for node in dict.fromkeys(self._owners))
+
+    def forget(self) -> None:
+        self._starts, self._owners = [], []
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, node: Node) -> Pool:
+        pool = self._pools.get(node)
+        if pool is None:
+            pool = self._pools[node] = Pool(node, self._login)
+        return pool
+
+    async def _learn(self) -> None:
+        if self._starts:
+            return
+        async with self._asking:
+            if not self._starts:
+                ranges = await self._ask()
+                self._starts = [start for start, _ in ranges]
+                self._owners = [node for _, node in ranges]
+
+    async def _ask(self) -> list[tuple[int, Node]]:
+        for node in dict.fromkeys((*self._pools, *self._seeds)):
+            try:
+                async with asyncio.timeout(_SENTINEL_S):
+                    told = await ask(node, self._login, "CLUSTER", "SLOTS")
+            except (RedisError, OSError):
+                continue
+            # A node that knows no name for itself means the one it was asked under.
+            return sorted((start, (master[0].decode() or node[0], master[1])) for start, _, master, *_ in told)
+        raise NotConnectedError("no node of the cluster answers")
+
+
+async def ask(node: Node, login: Login, *command: str) -> Any:
+    """One question to a node that need not be a master, on a connection of its own.
+
+    Raises:
+        RedisError, OSError: no answer.
+    """
+    kind = SSLConnection if login.tls else Connection
+    connection = kind(
+        host=node[0],
+        port=node[1],
+        username=login.username,
+        password=login.password,
+        protocol=2,
+        retry=Retry(NoBackoff(), 0),
+        socket_connect_timeout=login.timeout_s,
+        socket_timeout=None,
+        driver_info=None,
+    )
+    try:
+        await connection.connect()
+        await connection.send_command(*command, check_health=False)
+        return await connection.read_response()
+    finally:
+        drop(connection)
+
+
+def route_to(address: Address, login: Login) -> Route:
+    """The route that an address calls for."""
+    match address.kind:
+        case Kind.ONE:
+            return OneServer(address.nodes[0], login)
+        case Kind.SENTINEL:
+            return Sentinels(address.nodes, address.master, login)
+        case Kind.CLUSTER:
+            return Cluster(address.nodes, login)

@@ -1,0 +1,296 @@
+"""The operation store on Redis or Valkey: shared by gateways on many hosts, sealed when a key is given."""
+
+import logging
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from gateway.adapters.redis import changes, records
+from gateway.adapters.redis.approvals import KeepsApprovals, decode
+from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.lists import Lists
+from gateway.adapters.redis.memory import Memory, Reply, shared_key
+from gateway.adapters.redis.pins import Pins
+from gateway.adapters.redis.rows import RowBuffer
+from gateway.adapters.redis.wall import WallClock
+from gateway.at_rest import codec
+from gateway.at_rest.sealing import Sealer, SealError
+from gateway.clock import Clock
+from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.approval.ports import ApprovalOvertaken
+from gateway.stages.execute.operation.ports import (
+    Applied,
+    Change,
+    Commit,
+    HeldBy,
+    OperationFilter,
+    PinnedManifest,
+    RowFilter,
+    Snapshot,
+    Stale,
+    StoreUnavailableError,
+)
+from gateway.stages.execute.operation.record import Hold, Record
+
+_log = logging.getLogger("oncegate")
+
+_CHUNK: Final = 500
+
+
+class RedisOperationStore(KeepsApprovals):
+    """An `OperationStore`. It connects when it is first asked; everything belongs to one event loop."""
+
+    durable: Final = True
+
+    def __init__(
+        self,
+        client: Client,
+        clock: Clock,
+        *,
+        sealer: Sealer | None = None,
+        rows_retention_s: float | None = None,
+        replicas: int = 0,
+    ) -> None:
+        """Make one on a client.
+
+        Args:
+            sealer: `Sealer.parse` of the seal key setting; None seals nothing.
+            rows_retention_s: `forget` deletes execution rows older than this; None keeps them.
+            replicas: how many must have a SENT mark before its gate is passed.
+        """
+        self._client = client
+        self._sealer = sealer or Sealer()
+        self._rows_retention_s = rows_retention_s
+        self._replicas = replicas
+        self._memory = Memory(client, self._sealer)
+        self._wall = WallClock(clock)
+        self._lists = Lists(self._memory, self._sealer)
+        self._rows = RowBuffer(self._append)
+        self._pins = Pins(client, self._memory)
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<RedisOperationStore {self._memory!r}, {len(self._rows)} rows waiting>"
+
+    @property
+    def client(self) -> Client:
+        """What it asks with; what else is on the same servers asks with it, too."""
+        return self._client
+
+    @property
+    def epoch(self) -> str:
+        return self._memory.epoch
+
+    @property
+    def changed_at(self) -> float | None:
+        return self._memory.changed_at
+
+    def now(self) -> float:
+        return self._client.clock.now()
+
+    def wall(self) -> float:
+        return self._wall.now()
+
+    def clock_stepped_back(self) -> bool:
+        return self._wall.stepped_back()
+
+    async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
+        secret = (await self._memory.tenant(tenant)).secret if holds else b""
+        digests = [codec.hold_digest(hold, secret).hex() for hold in holds]
+        reply = await self._ask(tenant, "look", len(identity_keys), *identity_keys, *digests)
+        occurrences, holders = reply.values
+        found = self._records(occurrences, tenant)
+        for record in found:
+            records.own(record, record.identity_key in identity_keys)
+        return Snapshot(now=reply.now, occurrences=found, holders=self._holders(holders, holds, tenant))
+
+    async def commit(self, change: Change) -> Commit:
+        name = changes.tenant_of(change)
+        after = change.after
+        if after is None and change.approval is not None:
+            return await self._move(change.approval, change.rows)
+        if after is None or name is None:
+            if name is not None:
+                await self._append(name, change.rows)
+            return Applied()
+        tenant = await self._memory.tenant(name)
+        if change.before is None:
+            # In another memory no record may name a manifest that is not pinned there.
+            await self._pins.put_back(wall=self.wall())
+        prepared = changes.prepare(change, after, tenant, self._sealer)
+        replicas = self._replicas if prepared.sends else 0
+        reply = await self._ask(name, "commit", *prepared.arguments, replicas=replicas)
+        match reply.status:
+            case "applied":
+                return Applied()
+            case "held":
+                return self._held(reply, prepared.checked, name)
+            case "overtaken":
+                return ApprovalOvertaken(decode(reply.values[0], name, self._sealer))
+            case _:
+                current = self._record(reply.values[0], name, key=after.key)
+        if current is not None and current == after:
+            # Sent twice: the reply to the first was lost.
+            if change.rows:
+                await self._append(name, change.rows)
+            return Applied()
+        return Stale(current)
+
+    def _held(self, reply: Reply, checked: Sequence[Hold], tenant: str) -> HeldBy:
+        number, fields = reply.values
+        holder = records.decode(fields, tenant, self._sealer)
+        if holder is None:
+            raise records.ForeignRecordError("a hold belongs to a record that is not there")
+        return HeldBy(checked[number - 1], holder)
+
+    async def append_rows(self, rows: Sequence[ExecutionRow], *, strict: bool = False) -> None:
+        self._open()
+        if not strict:
+            self._rows.add(rows)
+            return
+        for tenant in {row.tenant: None for row in rows}:
+            await self._append(tenant, [row for row in rows if row.tenant == tenant])
+
+    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
+        reply = await self._ask(tenant, "find", "id", operation_id)
+        found = self._record(reply.values[0], tenant) if reply.values else None
+        return found if found is None else records.own(found, found.operation_id == operation_id)
+
+    async def by_key(self, tenant: str, key: str) -> Record | None:
+        reply = await self._ask(tenant, "find", "key", key)
+        return self._record(reply.values[0], tenant, key=key)
+
+    async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
+        tenants = await self._memory.names() if query.tenant is None else (query.tenant,)
+        found = [it for tenant in tenants for it in await self._lists.operations(tenant, query, self.wall())]
+        return tuple(record for _, record in sorted(found, key=lambda it: -it[0])[: query.limit])
+
+    async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
+        found: list[ExecutionRow] = []
+        if query.limit > 0:
+            async for row in self._lists.rows(query, self.wall()):
+                found.append(row)
+                if len(found) == query.limit:
+                    break
+        return tuple(found)
+
+    async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
+        reply = await self._ask(tenant, "settled", tool, since_wall, limit)
+        return self._records(reply.values[0], tenant)
+
+    async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
+        found: list[Record] = []
+        for tenant in await self._memory.names():
+            if len(found) < limit:
+                reply = await self._ask(tenant, "lease_due", token, lease_s, limit - len(found))
+                found.extend(self._openable(reply.values[0], tenant))
+        return tuple(found)
+
+    async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
+        return (await self._ask(tenant, "lease_one", key, token, lease_s)).status == "ok"
+
+    async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
+        await self._ask(tenant, "release", key, token, next_look_s)
+
+    async def forget(
+        self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
+    ) -> int:
+        forgotten = 0
+        for tenant in await self._memory.names():
+            if operation_id is not None:
+                forgotten += await self._forget_one(tenant, operation_id)
+                continue
+            until = self.wall() - retention_s
+            while count := _count(
+                await self._ask(tenant, "forget", "old", until, _CHUNK, int(tools is not None), *(tools or ()))
+            ):
+                forgotten += count
+            if self._rows_retention_s is not None:
+                await self._ask(tenant, "prune", int((self.wall() - self._rows_retention_s) * 1000))
+        return forgotten
+
+    async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
+        self._open()
+        await self._pins.keep(manifests, wall=self.wall())
+
+    async def pinned(self) -> tuple[PinnedManifest, ...]:
+        self._open()
+        return await self._pins.keep((), wall=self.wall())
+
+    async def pins(self) -> int:
+        self._open()
+        return await self._pins.count()
+
+    async def tools_kept(self) -> tuple[str, ...]:
+        kept = [await self._ask(tenant, "count") for tenant in await self._memory.names()]
+        return tuple(sorted({tool.decode() for reply in kept for tool in reply.values[1]}))
+
+    async def count_unknown(self) -> dict[str, tuple[int, float]]:
+        counted: dict[str, tuple[int, float]] = {}
+        for tenant in await self._memory.names():
+            for name, count, oldest in (await self._ask(tenant, "count")).values[0]:
+                known, age_s = counted.get(name.decode(), (0, 0.0))
+                counted[name.decode()] = (known + count, max(age_s, self.wall() - float(oldest)))
+        return counted
+
+    async def check(self) -> None:
+        self._open()
+        policies = await self._client.policies()
+        if policies != {"noeviction"}:
+            told = ", ".join(sorted(policies - {"noeviction"}))
+            raise StoreUnavailableError(f"the server drops records when it is full (maxmemory-policy {told})")
+        await self._client.ask("check", shared_key("check"))
+
+    async def close(self) -> None:
+        self._closed = True
+        try:
+            await self._rows.flush()
+        except StoreUnavailableError as error:
+            _log.error("%d execution rows are lost: %s", len(self._rows), error)
+        self._rows.stop()
+        self._client.close()
+
+    def _open(self) -> None:
+        if self._closed:
+            raise StoreUnavailableError("the store is closed")
+
+    async def _ask(self, tenant: str, name: str, *values: Any, replicas: int = 0) -> Reply:
+        self._open()
+        reply = await self._memory.ask(tenant, name, *values, wall=self.wall(), replicas=replicas)
+        self._wall.learn(reply.wall)
+        return reply
+
+    async def _append(self, tenant: str, rows: Sequence[ExecutionRow]) -> None:
+        reply = await self._memory.ask(tenant, "rows", len(rows), *records.row_values(rows), wall=self.wall())
+        self._wall.learn(reply.wall)
+
+    def _record(self, fields: Any, tenant: str, *, key: str | None = None) -> Record | None:
+        record = records.decode(fields, tenant, self._sealer)
+        return record if record is None or key is None else records.own(record, record.key == key)
+
+    def _records(self, many: Any, tenant: str) -> tuple[Record, ...]:
+        decoded = (records.decode(fields, tenant, self._sealer) for fields in many)
+        return tuple(record for record in decoded if record is not None)
+
+    def _holders(self, told: Any, holds: Sequence[Hold], tenant: str) -> tuple[tuple[Hold, Record], ...]:
+        found: list[tuple[Hold, Record]] = []
+        for number, fields in told:
+            holder = records.decode(fields, tenant, self._sealer)
+            if holder is not None:
+                found.append((holds[number - 1], records.own(holder, holds[number - 1] in holder.holds)))
+        return tuple(found)
+
+    def _openable(self, many: Any, tenant: str) -> list[Record]:
+        """Records for care. One that does not open stays leased, and must not keep the others from being cared for."""
+        found: list[Record] = []
+        for fields in many:
+            try:
+                record = records.decode(fields, tenant, self._sealer)
+            except SealError as error:
+                _log.error("operation key %s cannot be reconciled: %s", fields[0].decode(), error)
+            else:
+                found.extend(() if record is None else (record,))
+        return found
+
+
+def _count(reply: Reply) -> int:
+    return int(reply.values[0])

@@ -1,0 +1,27 @@
+"""A wall clock that never says less than what the store has been told."""
+
+from typing import Final
+
+from gateway.clock import Clock
+
+_STEP_S: Final = 5.0
+
+
+class WallClock:
+    """This host's wall clock, held up by the largest time that any gateway has stored."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._largest = 0.0
+
+    def now(self) -> float:
+        """Seconds since 1970 UTC, never less than the largest that is known to be stored."""
+        return max(self._clock.wall(), self._largest)
+
+    def stepped_back(self) -> bool:
+        """Whether the host's clock stands over 5 s before the largest time stored."""
+        return self._largest - self._clock.wall() > _STEP_S
+
+    def learn(self, stored: float) -> None:
+        """The store has told its largest time."""
+        self._largest = max(self._largest, stored)

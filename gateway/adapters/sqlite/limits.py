@@ -1,0 +1,170 @@
+"""Rates and budgets that the processes on one store file count together, in a second file beside it.
+
+They are counters, not records: nothing is synced to the disk, so that a limited call costs no wait for it. What a power
+failure takes is at most a bucket that is full again and a purse that is lighter. A file that it broke is made anew.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import apsw
+
+from gateway.adapters.sqlite.host import Host
+from gateway.stages.execute.breaker.rate import Buckets, Quota, Taken, TokenBucket, take
+from gateway.stages.execute.breaker.spending import KEPT_S, Purse, Purses, fits
+
+_log = logging.getLogger("oncegate")
+_T = TypeVar("_T")
+_RETRY_S: Final = 0.001
+_SWEEP_EVERY: Final = 1_000
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS buckets (
+  partition TEXT, key TEXT, boot TEXT, tokens REAL, at REAL, full_at REAL, PRIMARY KEY (partition, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spent (
+  tenant TEXT, run TEXT, unit TEXT, call TEXT, amount REAL, at_wall REAL, PRIMARY KEY (tenant, run, unit, call)
+) WITHOUT ROWID;
+"""
+
+
+class SqliteLimits:
+    """`RateLimits` and `Spending` of the processes of one host. The file is opened when a limit is first met."""
+
+    def __init__(self, path: Path, host: Host, *, wait_s: float = 2.0) -> None:
+        """`wait_s`: how long another process may keep the file from this one, which then counts alone."""
+        self._path = path
+        self._wait_s = wait_s
+        self._host = host
+        self._connection: apsw.Connection | None = None
+        self._buckets = Buckets()
+        self._purses = Purses()
+        self._until_sweep = _SWEEP_EVERY
+        self._said = False
+
+    def __repr__(self) -> str:
+        return f"<SqliteLimits {self._path}>"
+
+    async def take(self, quotas: Sequence[Quota]) -> Taken:
+        taken = await self._within(lambda it: self._take(it, quotas))
+        return taken or self._buckets.take(quotas, now=self._host.boottime())
+
+    async def give(self, quotas: Sequence[Quota]) -> None:
+        self._buckets.give(quotas)
+        await self._within(lambda it: self._give(it, quotas))
+
+    async def reserve(self, purse: Purse, call: str, amount: float, most: float) -> float | None:
+        told = await self._within(lambda it: self._reserve(it, purse, call, amount, most))
+        if told is None:
+            return self._purses.reserve(purse, call, amount, most, now=self._host.boottime())
+        return told[0]
+
+    async def release(self, purse: Purse, call: str) -> None:
+        self._purses.release(purse, call)
+        sql = "DELETE FROM spent WHERE tenant = ? AND run = ? AND unit = ? AND call = ?"
+        await self._within(lambda it: [*it.execute(sql, (purse.tenant, purse.run_id, purse.unit, call))])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    async def _within(self, work: Callable[[apsw.Connection], _T]) -> _T | None:
+        """Do `work` in a transaction; None where the file cannot be had, for this process then counts alone."""
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + self._wait_s
+        while True:
+            try:
+                connection = self._connection = self._connection or _opened(self._path)
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    done = work(connection)
+                    self._sweep(connection)
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+                connection.execute("COMMIT")
+            except (apsw.BusyError, apsw.LockedError):
+                if loop.time() >= give_up_at:
+                    return None
+                await asyncio.sleep(_RETRY_S)
+            except (apsw.Error, OSError) as error:
+                self._give_up(error)
+                return None
+            else:
+                return done
+
+    def _give_up(self, error: Exception) -> None:
+        if not self._said:
+            _log.error("limits are counted by this process alone: %s: %s", self._path, error)
+            self._said = True
+        self.close()
+
+    def _take(self, connection: apsw.Connection, quotas: Sequence[Quota]) -> Taken:
+        now, boot = self._host.boottime(), self._host.boot_id
+        sql = "SELECT tokens, at FROM buckets WHERE partition = ? AND key = ? AND boot = ?"
+        found = [connection.execute(sql, (it.partition, it.key, boot)).fetchone() for it in quotas]
+        buckets = [None if row is None else TokenBucket(*row) for row in found]
+        after, taken = take(buckets, [it.rate for it in quotas], now=now)
+        if taken.refused is None:
+            written = [
+                (quota.partition, quota.key, boot, it.tokens, now, now + quota.rate.per_s)
+                for quota, it in zip(quotas, after, strict=True)
+            ]
+            connection.executemany("REPLACE INTO buckets VALUES (?, ?, ?, ?, ?, ?)", written)
+        return taken
+
+    def _give(self, connection: apsw.Connection, quotas: Sequence[Quota]) -> int:
+        sql = "UPDATE buckets SET tokens = min(tokens + 1, ?) WHERE partition = ? AND key = ? AND boot = ?"
+        back = [(it.rate.count, it.partition, it.key, self._host.boot_id) for it in quotas]
+        connection.executemany(sql, back)
+        return len(back)
+
+    def _reserve(
+        self, connection: apsw.Connection, purse: Purse, call: str, amount: float, most: float
+    ) -> tuple[float | None]:
+        whose = (purse.tenant, purse.run_id, purse.unit)
+        sql = "SELECT call, amount FROM spent WHERE tenant = ? AND run = ? AND unit = ?"
+        calls: list[tuple[Any, ...]] = connection.execute(sql, whose).fetchall()
+        if all(name != call for name, _ in calls):
+            spent = sum(amount for _, amount in calls)
+            if not fits(spent, amount, most):
+                return (spent,)
+            connection.execute("INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?)", (*whose, call, amount, self._host.wall()))
+        return (None,)
+
+    def _sweep(self, connection: apsw.Connection) -> None:
+        self._until_sweep -= 1
+        if self._until_sweep > 0:
+            return
+        self._until_sweep = _SWEEP_EVERY
+        here = (self._host.boot_id, self._host.boottime())
+        connection.execute("DELETE FROM buckets WHERE boot != ? OR full_at < ?", here)
+        old = "SELECT tenant, run, unit FROM spent GROUP BY tenant, run, unit HAVING max(at_wall) < ?"
+        connection.execute(f"DELETE FROM spent WHERE (tenant, run, unit) IN ({old})", (self._host.wall() - KEPT_S,))  # noqa: S608 - our own text
+
+
+def _opened(path: Path) -> apsw.Connection:
+    try:
+        return _connected(path)
+    except (apsw.CorruptError, apsw.NotADBError):
+        for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            name.unlink(missing_ok=True)
+        return _connected(path)
+
+
+def _connected(path: Path) -> apsw.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(_SCHEMA)
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,42 @@
+"""Filters, one condition at a time. Lists of every store are in `tests/conformance`."""
+
+import pytest
+
+from gateway.adapters.memory.filters import matches, row_matches
+from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.record import State
+from tests.conformance.moves import claimed, row
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        (OperationFilter(tenant=None), True),
+        (OperationFilter(tenant="acme", states=frozenset({State.CLAIMED}), run_id="run-1", subject="agent"), True),
+        (OperationFilter(tenant="other"), False),
+        (OperationFilter(tenant="acme", states=frozenset()), False),
+        (OperationFilter(tenant="acme", run_id="run-2"), False),
+        (OperationFilter(tenant="acme", subject="ann"), False),
+        (OperationFilter(tenant="acme", tool="ship"), False),
+    ],
+)
+def test_every_condition_of_a_record_counts(query: OperationFilter, *, asked: bool) -> None:
+    """What is not asked about is anything."""
+    assert matches(claimed("a", 1.0), query) is asked
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        (RowFilter(tenant="acme", subject="agent", tool="refund", since_wall=5.0), True),
+        (RowFilter(tenant="other"), False),
+        (RowFilter(tenant="acme", subject="ann"), False),
+        (RowFilter(tenant="acme", run_id="run"), False),
+        (RowFilter(tenant="acme", tool="ship"), False),
+        (RowFilter(tenant="acme", code="x"), False),
+        (RowFilter(tenant="acme", since_wall=5.1), False),
+    ],
+)
+def test_every_condition_of_a_row_counts(query: RowFilter, *, asked: bool) -> None:
+    """The same."""
+    assert row_matches(row("r", at_wall=5.0), query) is asked

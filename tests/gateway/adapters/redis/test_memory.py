@@ -1,0 +1,175 @@
+"""Which memory it is, and what a process does when it is another."""
+
+import asyncio
+
+import pytest
+
+from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.memory import Memory, shared_key, tenant_key
+from gateway.at_rest.sealing import Sealer, SealError
+from gateway.stages.execute.operation.ports import StoreUnavailableError
+from tests import redis_servers
+from tests.conformance.stores import SEAL_KEY
+from tests.gateway.adapters.redis.asking import client_of
+from tests.redis_servers import Server
+
+OTHER_KEY = "k2:" + "QkJC" * 10 + "QkI="
+
+
+def memory(server: Server, sealer: Sealer | None = None) -> tuple[Memory, Client]:
+    """One gateway's."""
+    client = client_of(server.url)
+    return Memory(client, sealer or Sealer()), client
+
+
+async def count(asked: Memory, tenant: str = "acme") -> None:
+    """Ask anything."""
+    await asked.ask(tenant, "count", wall=1.0)
+
+
+@pytest.mark.parametrize(
+    ("tenant", "key"),
+    [
+        ("acme", "oncegate:{acme}:memory"),
+        ("a{b}:c", "oncegate:{a%7Bb%7D%3Ac}:memory"),
+        ("ü", "oncegate:{%C3%BC}:memory"),
+    ],
+)
+def test_a_tenants_keys_share_a_slot(tenant: str, key: str) -> None:
+    """Whatever its name: the hash tag is the whole of it, and can be no other's."""
+    assert tenant_key(tenant) == key
+    assert "{:shared}" in shared_key("x")
+
+
+async def test_two_gateways_know_the_same_memory(server: Server) -> None:
+    """The first makes it, with its secret for each tenant; nothing has changed for either."""
+    (one, first), (other, second) = memory(server), memory(server)
+    await asyncio.gather(count(one), count(other))
+
+    assert one.epoch == other.epoch != ""
+    assert (await one.tenant("acme")) == (await other.tenant("acme"))
+    assert (await one.tenant("acme")).secret != (await one.tenant("else")).secret
+    assert (one.changed_at, other.changed_at) == (None, None)
+    assert await one.names() == ("acme", "else")
+    first.close()
+    second.close()
+
+
+async def test_an_emptied_memory_is_noticed_by_the_first_question(server: Server) -> None:
+    """Nothing is done on it; from then on it has another name, and everybody learns when that began."""
+    (one, first), (other, second) = memory(server), memory(server)
+    await count(one)
+    await count(other)
+    before = one.epoch
+    server.client.flushall()
+
+    with pytest.raises(StoreUnavailableError, match="lost its memory"):
+        await count(one)
+    assert server.client.dbsize() == 0
+    await count(one)
+    with pytest.raises(StoreUnavailableError, match="lost its memory"):
+        await count(other)
+    await count(other)
+    fresh, third = memory(server)
+    await count(fresh)
+
+    assert before != one.epoch == other.epoch == fresh.epoch
+    assert one.changed_at is not None
+    assert one.changed_at == other.changed_at == fresh.changed_at
+    for client in (first, second, third):
+        client.close()
+
+
+async def test_whoever_comes_first_after_a_loss_may_know_nothing(server: Server) -> None:
+    """A fresh gateway makes the new memory in good faith; one that knew the old one tells everybody."""
+    one, first = memory(server)
+    await count(one)
+    server.client.flushall()
+    fresh, second = memory(server)
+    await count(fresh)
+    assert fresh.changed_at is None
+
+    with pytest.raises(StoreUnavailableError):
+        await count(one)
+    await count(one)
+    later, third = memory(server)
+    await count(later)
+
+    assert one.epoch == later.epoch
+    assert one.changed_at == later.changed_at is not None
+    for client in (first, second, third):
+        client.close()
+
+
+async def test_a_tenant_alone_may_be_lost(server: Server) -> None:
+    """As when one master of a cluster comes back empty: the whole memory gets another name."""
+    one, client = memory(server)
+    await count(one)
+    before = one.epoch
+    server.client.delete(tenant_key("acme"))
+
+    with pytest.raises(StoreUnavailableError):
+        await count(one)
+    await count(one)
+
+    assert one.epoch != before
+    assert one.changed_at is not None
+    client.close()
+
+
+async def test_another_replication_id_is_another_epoch() -> None:
+    """The same id on a server that took over, or came back from disk: what was acknowledged last may be missing."""
+    with redis_servers.own("valkey", "--enable-debug-command", "yes") as server:
+        one, client = memory(server)
+        await count(one)
+        before, identity = one.epoch, server.client.hget(shared_key("memory"), "id")
+        server.client.execute_command("DEBUG", "CHANGE-REPL-ID")
+        server.client.client_kill_filter(_type="normal", skipme=True)
+        await count(one)
+
+        assert one.epoch != before
+        assert server.client.hget(shared_key("memory"), "id") == identity
+        assert one.changed_at is not None
+        client.close()
+
+
+async def test_the_list_of_tenants_is_told_again(server: Server) -> None:
+    """It may have been lost alone; whoever knows a tenant puts it back."""
+    one, client = memory(server)
+    await count(one)
+    server.client.delete(shared_key("tenants"))
+
+    assert await one.names() == ("acme",)
+    client.close()
+
+
+async def test_the_secret_of_holds_is_sealed(server: Server) -> None:
+    """With the key it opens for everybody, with another for nobody; a first key seals what lay open."""
+    plain, first = memory(server)
+    secret = (await plain.tenant("acme")).secret
+    sealed, second = memory(server, Sealer.parse(SEAL_KEY))
+    assert (await sealed.tenant("acme")).secret == secret
+    stored = server.client.execute_command("HGET", tenant_key("acme"), "secret", NEVER_DECODE=True)
+    assert secret not in stored
+
+    rotated, third = memory(server, Sealer.parse(f"{OTHER_KEY},{SEAL_KEY}"))
+    assert (await rotated.tenant("acme")).secret == secret
+    for key in (SEAL_KEY, ""):
+        wrong, client = memory(server, Sealer.parse(key))
+        with pytest.raises(SealError):
+            await wrong.tenant("acme")
+        client.close()
+    for client in (first, second, third):
+        client.close()
+
+
+async def test_many_at_once_meet_it_once(server: Server) -> None:
+    """A hundred callers of a tenant that is new here ask for it once between them."""
+    one, client = memory(server)
+    await asyncio.gather(*(count(one) for _ in range(100)))
+
+    stats = server.client.info("commandstats")
+    assert one.epoch
+    assert "cmdstat_hsetnx" in stats
+    assert "secret" not in repr(await one.tenant("acme"))
+    client.close()

@@ -1,0 +1,146 @@
+"""Connections to one server."""
+
+import asyncio
+
+import pytest
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ConnectionError as NotConnectedError
+
+from gateway.adapters.redis.pool import Login, Pool, drop, memory_of
+from tests import redis_servers
+from tests.redis_servers import Server
+
+
+def pool_of(server: Server, size: int = 2) -> Pool:
+    """A small pool."""
+    return Pool(("127.0.0.1", server.port), Login(timeout_s=5.0), size=size)
+
+
+async def answered(connection: AbstractConnection) -> None:
+    """Wait until something has come back that nobody reads."""
+    async with asyncio.timeout(5.0):
+        while True:
+            if await connection.can_read():
+                return
+            await asyncio.sleep(0.001)
+
+
+async def test_a_connection_is_used_again(server: Server) -> None:
+    """What was given back is given out, and knows which memory is behind it."""
+    pool = pool_of(server)
+    first = await pool.take()
+    memory = memory_of(first)
+    pool.give(first)
+    again = await pool.take()
+
+    assert again is first
+    assert memory == server.client.info("replication")["master_replid"]
+    pool.give(again)
+    pool.close()
+
+
+async def test_no_more_than_there_are_places(server: Server) -> None:
+    """A third caller waits until one of two comes back, and one that leaves meanwhile takes nothing with it."""
+    pool = pool_of(server)
+    held = [await pool.take(), await pool.take()]
+    waiting, leaving = asyncio.create_task(pool.take()), asyncio.create_task(pool.take())
+    await asyncio.sleep(0)
+    leaving.cancel()
+    await asyncio.wait({leaving})
+    assert (pool.taken, waiting.done()) == (2, False)
+
+    pool.give(held[0])
+    assert await waiting is held[0]
+    for connection in held:
+        pool.give(connection)
+    assert pool.taken == 0
+    pool.close()
+
+
+async def test_five_hundred_that_leave_lose_no_place(server: Server) -> None:
+    """Cancelled at any moment of connecting, asking or waiting: every place comes back."""
+    pool = pool_of(server, size=4)
+
+    async def ask() -> None:
+        connection = await pool.take()
+        try:
+            await connection.send_command("PING", check_health=False)
+            await connection.read_response()
+        except BaseException:
+            drop(connection)
+            raise
+        finally:
+            pool.give(connection)
+
+    for n in range(500):
+        task = asyncio.create_task(ask())
+        for _ in range(n % 13):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+
+    assert pool.taken == 0
+    for _ in range(8):
+        await ask()
+    pool.close()
+
+
+async def test_a_connection_that_was_closed_is_made_anew(server: Server) -> None:
+    """The server has hung up on an idle one, or left a reply in it: it is not used as it is."""
+    pool = pool_of(server)
+    connection = await pool.take()
+    pool.give(connection)
+    server.client.client_kill_filter(_type="normal", skipme=True)
+    again = await pool.take()
+    await again.send_command("PING", check_health=False)
+    pool.give(again)
+    await answered(again)
+    third = await pool.take()
+    await third.send_command("ECHO", "mine", check_health=False)
+
+    assert await third.read_response() == b"mine"
+    pool.give(third)
+    pool.close()
+
+
+async def test_a_replica_is_no_server_of_ours(server: Server) -> None:
+    """What it says may be old, and what is written to it is lost."""
+    with redis_servers.own("valkey", "--replicaof", "127.0.0.1", str(server.port)) as replica:
+        pool = pool_of(replica)
+        with pytest.raises(NotConnectedError, match="no master"):
+            await pool.take()
+        assert pool.taken == 0
+        pool.close()
+
+
+async def test_a_closed_pool_keeps_nothing(server: Server) -> None:
+    """What comes back after it is closed, too."""
+    pool = pool_of(server)
+    held, idle = await pool.take(), await pool.take()
+    pool.give(idle)
+    pool.close()
+    pool.give(held)
+
+    assert not held.is_connected
+    assert not idle.is_connected
+
+
+def test_a_password_is_not_shown() -> None:
+    """Not in the repr, which ends up in logs."""
+    assert "hush" not in repr(Login(username="me", password="hush"))
+
+
+async def test_user_password_and_database_are_used() -> None:
+    """A server that wants a password gets it, and the database is the chosen one."""
+    with redis_servers.own("valkey") as server:
+        server.client.set("x", "0")
+        server.client.acl_setuser("me", enabled=True, passwords=["+hush"], commands=["+@all"], keys=["*"])
+        login = Login(username="me", password="hush", database=3, timeout_s=5.0)
+        pool = Pool(("127.0.0.1", server.port), login)
+        connection = await pool.take()
+        await connection.send_command("GET", "x", check_health=False)
+        assert await connection.read_response() is None
+        await connection.send_command("ACL", "WHOAMI", check_health=False)
+        assert await connection.read_response() == b"me"
+        pool.give(connection)
+        pool.close()

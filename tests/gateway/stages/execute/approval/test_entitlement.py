@@ -1,0 +1,99 @@
+"""Who may decide, and on what a yes rests."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.adapters.cel.engine import CelEngine
+from gateway.contract.call import Caller
+from gateway.manifest.ports import Expression, Name, NameType
+from gateway.manifest.tool import ApprovalTerms
+from gateway.stages.execute.approval.entitlement import Bar, bar, evidence, still_stands
+from gateway.stages.execute.approval.record import Decision, Status
+from tests.gateway.stages.execute.approval.samples import asked, in_status
+
+LEAD = Caller(
+    subject="lead", tenant="acme", permissions=frozenset({"refunds:approve"}), attributes={"most": 50, "name": "Ada"}
+)
+
+
+def limit() -> Expression:
+    """Up to what the approver's attribute says."""
+    names = {"args.amount": Name(type=NameType.INTEGER), "approver.attributes": Name(type=NameType.MAP)}
+    made = CelEngine().compile("args.amount <= approver.attributes.most", names, boolean=True)
+    assert not isinstance(made, tuple), made
+    return made
+
+
+def terms(**changes: Any) -> ApprovalTerms:
+    """With a limit."""
+    made = ApprovalTerms(
+        when=True,
+        reason=(),
+        approvers="refunds:approve",
+        limit=limit(),
+        attributes=("most",),
+        expires_after_s=60.0,
+    )
+    return replace(made, **changes)
+
+
+def test_whoever_holds_the_permission_may_decide_up_to_the_limit() -> None:
+    """The limit itself is within it."""
+    assert bar(asked(arguments={"amount": 50}), terms(), LEAD, approving=True) is None
+    assert bar(asked(arguments={"amount": 51}), terms(), LEAD, approving=True) is Bar.LIMIT
+
+
+def test_anybody_with_the_permission_may_say_no() -> None:
+    """A denial has no limit."""
+    assert bar(asked(arguments={"amount": 51}), terms(), LEAD, approving=False) is None
+
+
+@pytest.mark.parametrize("approving", [True, False])
+def test_the_requester_may_not_decide(approving: bool) -> None:  # noqa: FBT001
+    """Whatever else it may do."""
+    assert bar(asked(subject="lead"), terms(), LEAD, approving=approving) is Bar.OWN_REQUEST
+
+
+def test_others_may_not_decide() -> None:
+    """Without the permission, or from another tenant."""
+    stranger = replace(LEAD, permissions=frozenset({"refunds:write"}))
+    assert bar(asked(), terms(), stranger, approving=True) is Bar.PERMISSION
+    assert bar(asked(), terms(), replace(LEAD, tenant="other"), approving=False) is Bar.PERMISSION
+
+
+@pytest.mark.parametrize("attributes", [{}, {"most": "lots"}, {"most": None}])
+def test_a_limit_that_cannot_be_told_is_no_yes(attributes: Mapping[str, Any]) -> None:
+    """A missing attribute, or one of another type, entitles to nothing."""
+    assert bar(asked(), terms(), replace(LEAD, attributes=attributes), approving=True) is Bar.LIMIT
+
+
+def test_without_its_manifest_nobody_may_approve() -> None:
+    """What cannot be judged any more can still be denied."""
+    assert bar(asked(), None, LEAD, approving=True) is Bar.LIMIT
+    assert bar(asked(), None, LEAD, approving=False) is None
+
+
+def test_without_a_limit_the_permission_is_enough() -> None:
+    """Whatever the amount."""
+    assert bar(asked(arguments={"amount": 10**9}), terms(limit=None), LEAD, approving=True) is None
+
+
+def test_a_yes_rests_on_what_the_limit_names_and_on_nothing_else() -> None:
+    """Other attributes of the approver are not kept."""
+    assert evidence(terms(), LEAD) == {"most": 50}
+    assert evidence(terms(), replace(LEAD, attributes={})) == {}
+    assert evidence(None, LEAD) == {}
+
+
+def test_before_sending_the_yes_is_judged_once_more() -> None:
+    """By the approver's attributes as they were, and by what the manifest says now."""
+    given = in_status(Status.RESERVED)
+    assert still_stands(given, terms())
+    assert not still_stands(replace(given, arguments={"amount": 101}), terms())
+    assert not still_stands(given, terms(approvers="refunds:lead"))
+    assert not still_stands(given, None)
+    assert not still_stands(replace(given, decision=None), terms())
+    assert not still_stands(replace(given, decision=Decision(by="agent", wall=1.0, attributes={"most": 100})), terms())

@@ -1,0 +1,45 @@
+"""Stores on real servers, as a gateway opens them."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from gateway.adapters.redis.store import RedisOperationStore
+from gateway.app import open_store
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
+from gateway.settings import Settings
+from gateway.stages.execute.operation.ports import OperationStore, StoreUnavailableError
+from gateway.stages.execute.operation.record import Record, State
+from tests.gateway.pipeline.rig import Rig
+
+
+def opened(url: str, **settings: object) -> RedisOperationStore:
+    """The store of these settings."""
+    store = open_store(Settings.model_validate({"store": url, **settings}))
+    assert isinstance(store, RedisOperationStore)
+    return store
+
+
+def opener(url: str, **settings: object) -> Callable[[object], OperationStore]:
+    """The same for `rigged`, whose clock is not ours to set: time comes from the server."""
+    return lambda _: opened(url, **settings)
+
+
+async def served(gateway: Rig, order: str = "A", **call: Any) -> Envelope:
+    """The first answer that is none of a store that has not come back yet, or was too busy to answer in its time."""
+    async with asyncio.timeout(20.0):
+        while True:
+            envelope = await gateway.call(order, **call)
+            if envelope.error is None or envelope.error.code is not ErrorCode.STORE_UNAVAILABLE:
+                return envelope
+            await asyncio.sleep(0.1)
+
+
+async def until(gateway: Rig, state: State, order: str = "A") -> Record:
+    """Wait until the record of this order is in this state, however busy the store is."""
+    async with asyncio.timeout(20.0):
+        while True:
+            with contextlib.suppress(StoreUnavailableError):
+                return await gateway.until(state, order=order)
