@@ -1,5 +1,6 @@
 """The state in a worker's hands and the log behind it: events are applied at once and become durable by commit."""
 
+from collections.abc import Callable
 from typing import Final
 
 from agent_client.codec import headline_of, state_of, write_event, write_state
@@ -17,10 +18,14 @@ class Recorder:
     """One worker's hold on one task.
 
     Every commit raises StaleVersion once another worker has taken the task; the worker then stops.
+
+    Attributes:
+        heard: is told of every event, with the state after it, as it is applied.
     """
 
     def __init__(self, log: Log, checkpoints: Checkpoints, clock: Clock) -> None:
         self.state: LoopState = state_of(log)
+        self.heard: Callable[[Event, LoopState], None] | None = None
         self._task_id = log.task_id
         self._position = log.position
         self._checkpoints = checkpoints
@@ -50,6 +55,8 @@ class Recorder:
         """Apply events; they are durable with the next commit."""
         for event in events:
             self.state = apply(self.state, event)
+            if self.heard is not None:
+                self.heard(event, self.state)
             self._pending.append(event)
 
     async def note(self, *events: Event) -> None:

@@ -12,6 +12,7 @@ from agent_client.recorder import Recorder
 from agent_client.secrecy import Secrecy
 from agent_client.state import LoopState
 from agent_client.task_type import TaskType
+from agent_client.telemetry import SILENCE, Invocation
 from agent_client.toolbox import Toolbox
 from agent_client.wire import CallRequest, Intent
 
@@ -28,6 +29,7 @@ class Run:
     gateway: ToolGateway
     clock: Clock
     chance: Chance
+    invocation: Invocation = SILENCE
 
     @property
     def state(self) -> LoopState:
@@ -65,7 +67,7 @@ class Run:
             attempt=attempt,
             approval_id=approval_id,
             idempotency_key=key,
-            traceparent=f"00-{state.trace_id}-{self.chance.hex(16)}-01",
+            traceparent=self.invocation.traceparent() or f"00-{state.trace_id}-{self.chance.hex(16)}-01",
             timeout_s=timeout_s,
         )
 

@@ -31,6 +31,7 @@ from agent_client.status import Reason, Status
 from agent_client.steps.execute.reconciling import reconcile
 from agent_client.system import SystemChance, SystemClock
 from agent_client.task_type import TaskType
+from agent_client.telemetry import Invocation, Silent, Telemetry
 from agent_client.toolbox import Toolbox, toolbox
 from agent_client.wire import ApprovalView
 
@@ -61,6 +62,7 @@ class Runner:
         sealer: Sealer | None = None,
         clock: Clock | None = None,
         chance: Chance | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._gateway = gateway
         self._model = model
@@ -69,6 +71,7 @@ class Runner:
         self._sealer = sealer
         self._clock: Clock = SystemClock() if clock is None else clock
         self._chance: Chance = SystemChance() if chance is None else chance
+        self._telemetry: Telemetry = Silent() if telemetry is None else telemetry
 
     async def start(self, task_type: str, *, goal: str, task_id: str, limits: Limits | None = None) -> LoopState:
         """Admit a task: it is durable when this returns, and nothing has run. An id that exists keeps its task.
@@ -113,7 +116,9 @@ class Runner:
         if recorder.state.finished:
             return recorder.state
         try:
-            await self._work(recorder, task)
+            with self._telemetry.invocation(recorder.state) as invocation:
+                recorder.heard = invocation.heard
+                await self._work(recorder, task, invocation)
         except StaleVersion:
             return await self.state(task_id)
         return recorder.state
@@ -188,6 +193,7 @@ class Runner:
             sealer=self._sealer,
             clock=self._clock,
             chance=self._chance,
+            telemetry=self._telemetry,
         )
 
     def _type(self, name: str) -> TaskType:
@@ -195,7 +201,7 @@ class Runner:
             raise UnknownTask(f"no task type is named {name}; there are: {', '.join(sorted(self._types)) or 'none'}")
         return self._types[name]
 
-    async def _work(self, recorder: Recorder, task: TaskType) -> None:
+    async def _work(self, recorder: Recorder, task: TaskType, invocation: Invocation) -> None:
         """Take the task, unless it still waits for a person; reconcile; go on."""
         sight = await self._sight(recorder.state)
         if sight is not None and sight[0] is Ruling.WAITING:
@@ -217,6 +223,7 @@ class Runner:
             gateway=self._gateway,
             clock=self._clock,
             chance=self._chance,
+            invocation=invocation,
         )
         await reconcile(run)
         await carry_on(run)

@@ -18,6 +18,8 @@ from agent_client.status import STATUS_OF
 MOST: Final = 160
 """Characters of one argument list or text in a line."""
 
+_KEY_SHOWN: Final = 12
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
@@ -116,7 +118,7 @@ def _acted(event: ev.Acted, reading: _Reading) -> _Line:
     action = event.action
     reading.tools[action.call_id] = action.kind
     waits = action.status is ActionStatus.PROPOSED
-    text = f"{action.kind} {_arguments(action.arguments)}, operation key {action.key}"
+    text = f"{action.kind} {_arguments(action.arguments)}, operation key {action.key[:_KEY_SHOWN]}…"
     return ("proposed" if waits else "intent saved"), text, None
 
 

@@ -161,7 +161,7 @@ async def test_after_pruning_what_is_kept_can_still_be_replayed(office: Office) 
 async def test_L80_sensitive_arguments_are_on_neither_side(world: World) -> None:
     """History has them sealed; what today's model writes in their place is not shown and no difference."""
     secret, other = "customer fell ill, diagnosis K35", "something else altogether"
-    line = reply(("issue_refund", {**REFUND, "reason": secret}))
+    line = reply(("issue_refund", {**REFUND, "amount_paise": 50_000, "reason": secret}))
     sealer = AesSealer([new_key()])
     runner = world.runner(
         Scripted(LOOKUP, line, reply(("get_refund_status", {"order_id": ORDER})), DONE), sealer=sealer
@@ -169,7 +169,7 @@ async def test_L80_sensitive_arguments_are_on_neither_side(world: World) -> None
     state = await run_task(runner)
     assert state.status == "SUCCEEDED", state.detail
 
-    again = Scripted(reply(("issue_refund", {**REFUND, "reason": other})))
+    again = Scripted(reply(("issue_refund", {**REFUND, "amount_paise": 50_000, "reason": other})))
     diff = await runner.replay(state.task_id, at=1, model=again)
 
     assert diff.same, diff

@@ -81,7 +81,7 @@ def test_what_went_wrong_is_told_in_words() -> None:
         ("no reply", "attempt 1: overloaded; asked again"),
         ("no reply", "attempt 2: no; given up"),
         ("told", "unknown_tool: no tool named x"),
-        ("intent saved", 'issue_refund {"order_id": "ORD-1"}, operation key ' + acted("c").action.key),
+        ("intent saved", 'issue_refund {"order_id": "ORD-1"}, operation key ' + acted("c").action.key[:12] + "…"),
         ("in doubt", "issue_refund outcome_unknown, req-1: it may or may not have been carried out"),
         ("sent again", "issue_refund, under the same key"),
         ("attempt", "look read_timeout, req-1, and read again"),

@@ -44,7 +44,7 @@ def print_task(state: LoopState, lines: Sequence[Moment], *, pruned: bool) -> No
     click.echo()
     if pruned:
         click.echo("(what happened earlier was pruned)")
-    print_table(["AFTER", "VERSION", "STEP", "WHAT", "", "TOOK"], [_line(m, state) for m in lines], "Nothing yet.")
+    print_table(["AFTER", "VERSION", "STEP", "TOOK", "WHAT", ""], [_line(m, state) for m in lines], "Nothing yet.")
     click.echo()
     evidence = [
         [e.id, e.tool, e.source, e.fetched_at, e.request_id, e.ref, "stored answer" if e.replayed else None]
@@ -97,7 +97,8 @@ def _head(state: LoopState) -> dict[str, Any]:
         "trace": state.trace_id,
     }
     if state.approval is not None:
-        head["approval"] = f"{state.approval.id}, lapses {moment(state.approval.expires_wall) or 'never'}"
+        lapses = moment(state.approval.expires_wall) or "never"
+        head["approval"] = f"{state.approval.id}, asked for {moment(state.marked_wall)}, lapses {lapses}"
     if state.resumes:
         head["dropped"] = f"{state.resumes} times in a row"
     return {name: value for name, value in head.items() if value is not None}
