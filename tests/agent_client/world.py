@@ -44,6 +44,7 @@ from gateway.settings import Settings
 from tests.gateway.pipeline.rig import StoreClock, noted
 
 TOKEN: Final = "og_testtesttest_key"
+LEAD_TOKEN: Final = "og_testtesttest_lead"
 ORDER: Final = "ORD-8472"
 CUSTOMER: Final = "cust-3391"
 REFUND: Final[Mapping[str, Any]] = {"order_id": ORDER, "payment_id": "pay_5a2", "amount_paise": 200_000}
@@ -55,6 +56,8 @@ _MANIFESTS: Final = Path(__file__).parents[2] / "tool_manifests"
 _PERMISSIONS: Final = frozenset(
     {"orders:read", "refunds:read", "policy:read", "refunds:write", "notifications:write", "operations:settle"}
 )
+_LEADS: Final = frozenset({"refunds:approve"})
+_MAY_APPROVE: Final = {"max_approval_paise": 300_000}
 # Real time, but little of it.
 _TIMES: Final = {"connect": "500ms", "read": "400ms", "pool": "500ms", "total": "2s"}
 _WRITE_TIMES: Final = {**_TIMES, "write": "500ms", "grace": "300ms", "min_send": "20ms"}
@@ -65,6 +68,8 @@ class World:
     """What stands around a loop, and what a test may do to it."""
 
     gateway: Gateway
+    lead: Gateway
+    clock: StoreClock
     pipeline: Pipeline
     ledger: Ledger
     scripts: Scripts
@@ -100,13 +105,15 @@ class World:
 
 
 class _Keys:
-    """One caller, whose rights a test may change."""
+    """One caller, whose rights a test may change, and a lead who may approve what it asks for."""
 
     def __init__(self, permissions: set[str], attributes: dict[str, Any]) -> None:
         self._permissions = permissions
         self._attributes = attributes
 
     def authenticate(self, token: str) -> Caller | None:
+        if token == LEAD_TOKEN:
+            return Caller(subject="lead-7", tenant="demo", permissions=_LEADS, attributes=dict(_MAY_APPROVE))
         if token != TOKEN:
             return None
         return Caller(
@@ -114,9 +121,9 @@ class _Keys:
         )
 
 
-def manifests(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> Path:
-    """The example tools, in less time; `changes` replaces top-level members of a tool by name."""
-    folder.mkdir()
+def manifests(folder: Path, changes: Mapping[str, Mapping[str, Any]], *, approvals: bool = False) -> Path:
+    """The example tools, in less time and asking nobody; `changes` replaces top-level members of a tool by name."""
+    folder.mkdir(exist_ok=True)
     for source in sorted(_MANIFESTS.glob("*.yaml")):
         document = yaml.safe_load(source.read_text())
         write = document["effect"] == "write"
@@ -124,15 +131,26 @@ def manifests(folder: Path, changes: Mapping[str, Mapping[str, Any]]) -> Path:
         document["retry"] = {"max_attempts": 2, "base": "5ms", "cap": "10ms", "budget": 1.0}
         if document["name"] == "issue_refund":
             document["reconcile"] = {**document["reconcile"], "inline": "100ms", "provider_max": "1s"}
+            document |= {} if approvals else _alone(document)
         document |= changes.get(document["name"], {})
         document = {name: member for name, member in document.items() if member is not None}
         (folder / source.name).write_text(json.dumps(document))
     return folder
 
 
+def _alone(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that would ask a person, without it."""
+    rules = [{name: word for name, word in rule.items() if name != "otherwise"} for rule in document["rules"]]
+    return {"approval": None, "rules": rules, "identity": {**document["identity"], "repeat": "deny"}}
+
+
 @contextlib.asynccontextmanager
 async def open_world(
-    folder: Path, changes: Mapping[str, Mapping[str, Any]] | None = None, *, honours_keys: bool = True
+    folder: Path,
+    changes: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    honours_keys: bool = True,
+    approvals: bool = False,
 ) -> AsyncIterator[World]:
     """Everything running, until the block ends."""
     interval = sys.getswitchinterval()
@@ -147,7 +165,7 @@ async def open_world(
     heard = OtelTelemetry(TelemetrySettings(), SystemClock(), "0")
     parts = wire(
         settings,
-        shelf=Shelf(manifests(folder / "manifests", changes or {}), operator),
+        shelf=Shelf(manifests(folder / "manifests", changes or {}, approvals=approvals), operator),
         store=SqliteOperationStore.open(folder / "operations.db", host=clock.host()),
         telemetry=heard,
         transport=HttpToolTransport(SystemClock(), egress=EgressPolicy((f"127.0.0.1:{provider.port}",))),
@@ -167,9 +185,11 @@ async def open_world(
         await asyncio.wait_for(asyncio.shield(serving), 20)
 
     try:
-        async with Gateway(url, token=TOKEN) as gateway:
+        async with Gateway(url, token=TOKEN) as gateway, Gateway(url, token=LEAD_TOKEN) as lead:
             yield World(
                 gateway=gateway,
+                lead=lead,
+                clock=clock,
                 pipeline=pipeline,
                 ledger=ledger,
                 scripts=scripts,
