@@ -25,7 +25,7 @@ async def worker(role: str, world: World | None, database: str) -> tuple[int | N
     return process.returncode, told.decode().strip().splitlines()[-1] if told else ""
 
 
-async def test_a_worker_killed_after_the_effect_leaves_one_effect(world: World, postgres_url: str) -> None:
+async def test_L63_a_worker_killed_after_the_effect_leaves_one_effect(world: World, postgres_url: str) -> None:
     """SIGKILL between the refund and its note: another worker adopts the task, reconciles, and ends it."""
     killed = await worker("dies", world, postgres_url)
     ended = await worker("lives", world, postgres_url)
