@@ -5,8 +5,10 @@ import json
 import pytest
 
 from agent_client.evaluation import Case, Crash, DuplicateDelivery, Suite, Timeout, evaluate
+from agent_client.state import LoopState
+from tests.agent_client.conftest import MakeWorld
 from tests.agent_client.evaluation.subjects import any_refund, refunding
-from tests.agent_client.world import Stepwise, World
+from tests.agent_client.world import DONE, Stepwise, World, reply
 
 FAULTS = (Crash("A"), Crash("B"), Crash("C"), Timeout(), DuplicateDelivery())
 
@@ -41,3 +43,34 @@ def test_a_suite_has_no_faults_unless_they_are_given(world: World) -> None:
     suite = Suite(cases=[], runner=world.runner(Stepwise()))
 
     assert (suite.faults, suite.close) == ((), None)
+
+
+async def test_L74_faults_after_an_approval_on_a_real_gateway_leave_one_effect(make_world: MakeWorld) -> None:
+    """A lead decides at the gateway; the worker dies at the approved action, and the approval is not asked for again."""
+    world = await make_world(approvals=True)
+    asked: list[str] = []
+
+    def maker(number: int) -> Case:
+        order = f"ORD-{number}"
+        issue = reply(("issue_refund", {"order_id": order, "payment_id": "p", "amount_paise": 200_000}))
+        lines = (issue, reply(("get_refund_status", {"order_id": order})), DONE)
+
+        async def lead(state: LoopState) -> None:
+            assert state.approval is not None
+            asked.append(state.approval.id)
+            assert (await world.lead.decide(state.approval.id, approve=True)).ok
+
+        return Case(
+            name="large refund",
+            task_type="refund",
+            goal=f"{order} was charged twice.",
+            verify=lambda _: world.refunds(order) == 1,
+            model=lambda: Stepwise(*lines),
+            person=lead,
+        )
+
+    card = await evaluate([maker], world.runner(Stepwise(), any_refund()), faults=FAULTS)
+
+    assert [row.completed for row in card.rows] == [1] * 6, str(card)
+    assert [row.recovered for row in card.rows] == [0, 1, 1, 1, 1, 1]
+    assert len(set(asked)) == len(asked) == 6
