@@ -6,7 +6,7 @@ import pytest
 
 from agent_client.checkpoints import MemoryCheckpoints
 from agent_client.evaluation.faults import Crash, DuplicateDelivery, Fault, Timeout, Trap, WorkerDied
-from agent_client.ports import Edges, GatewayRefused
+from agent_client.ports import Edges
 from agent_client.runner import Runner
 from tests.agent_client.evaluation.subjects import any_refund
 from tests.agent_client.world import Stepwise, World, lines_of
@@ -83,8 +83,7 @@ async def test_what_is_not_struck_passes_through(world: World) -> None:
     await runner.start("refund", goal="g", task_id="t")
 
     assert await edges.gateway.operation(key="none") is None
-    with pytest.raises(GatewayRefused, match="no such route"):
-        await edges.gateway.approval("none")
+    assert await edges.gateway.approval("none") is None
     assert not (await edges.gateway.reconcile("none")).ok
     assert len(await edges.gateway.catalogue()) == 5
     assert (await runner.sweep()) == ()
