@@ -14,6 +14,7 @@ import asyncio
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Generator
 from typing import Any
 
@@ -130,7 +131,7 @@ def show(state: LoopState) -> None:
         evidence = " ".join(word for word in (record.evidence_id, refs.get(record.evidence_id or "")) if word)
         print(f"  step {record.step_id}  {record.tool:18}{record.outcome:8}{evidence or record.code or ''}")
     print(f"  {state.step_count} of {state.limits.max_steps} steps, {state.usage.tokens_used:,} tokens")
-    print(f"  {state.detail}")
+    print(textwrap.fill(state.detail, 110, initial_indent="  ", subsequent_indent="  "))
     if state.approval is not None and state.status is Status.AWAITING_APPROVAL:
         print(f"  oncegate approvals approve {state.approval.id}")
 
