@@ -6,6 +6,8 @@ from typing import Any, Protocol, Self, TypeVar
 
 from agent_client.events import Event
 from agent_client.limits import Limits
+from agent_client.ports import Model
+from agent_client.replay import ReplayDiff
 from agent_client.runner import Runner
 from agent_client.state import LoopState
 
@@ -59,6 +61,10 @@ class BlockingRunner:
     def sweep(self) -> tuple[LoopState, ...]:
         """As `Runner.sweep`."""
         return self._wait(self._runner.sweep())
+
+    def replay(self, task_id: str, *, at: int, model: Model | None = None) -> ReplayDiff:
+        """As `Runner.replay`."""
+        return self._wait(self._runner.replay(task_id, at=at, model=model))
 
     def events(self, task_id: str, *, after: int = 0) -> tuple[Event, ...]:
         """What `Runner.events` gives so far."""

@@ -34,6 +34,7 @@ def test_a_task_runs_from_a_program_without_an_event_loop(tmp_path: Path) -> Non
                 state = blocking.run("t")
                 assert state.status is Status.SUCCEEDED, state.detail
                 assert blocking.state("t") == state
+                assert blocking.replay("t", at=0, model=Scripted(ISSUE)).same
                 assert blocking.sweep() == ()
                 assert any(isinstance(event, Finished) for event in blocking.events("t"))
         finally:
