@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[gateway,postgres,dbos]' --group dev
 	@touch $@
 
-demo: $(STAMP)  ## the refund incident, without and with OnceGate (under a minute)
+demo: $(STAMP)  ## the refund incident, without and with OnceGate, then an agent (under a minute)
 	@$(BIN)/oncegate demo
 
 test: $(STAMP)  ## all tests
