@@ -13,10 +13,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "OnceGate needs Python 3.11 or newer: call make PYTHON=/path/to/python3.11"; exit 2; }
 	@test -x $(BIN)/python || { echo "setting up $(VENV) (once)"; $(PYTHON) -m venv $(VENV) || { echo "the venv module is missing: on Debian, apt-get install python3-venv"; exit 2; }; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[gateway]' --group dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[gateway,postgres,dbos]' --group dev
 	@touch $@
 
-demo: $(STAMP)  ## the refund incident, without and with OnceGate (under a minute)
+demo: $(STAMP)  ## the refund incident, without and with OnceGate, then an agent (under a minute)
 	@$(BIN)/oncegate demo
 
 demo-redis: $(STAMP)  ## two gateways on one Redis, one killed in the middle of it (under a minute)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from docs.acceptance import acceptance_page
 from docs.example_contexts import EXAMPLES
 from gateway.contract.codes import FACTS, CallOutcome, CodeFacts, ErrorCode, NextAction
 from gateway.stages.feedback.advice import next_action
@@ -101,7 +102,11 @@ def _observations() -> Iterator[str]:
             yield f"> next action: `{next_action(code, context)}`"
 
 
-PAGES: Final[Mapping[str, Callable[[], str]]] = {"errors.md": errors_page, "observations.md": observations_page}
+PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "acceptance.md": acceptance_page,
+    "errors.md": errors_page,
+    "observations.md": observations_page,
+}
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "operations": ("gateway.cli.operations", "List, show, reconcile, settle and forget operations."),
     "approvals": ("gateway.cli.approvals", "List, show, approve and deny what waits for a person."),
     "executions": ("gateway.cli.executions", "One row for every answer the gateway gave."),
+    "runs": ("gateway.cli.runs.group", "List, show, replay and evaluate the tasks of agents."),
     "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),
     "config": ("gateway.cli.config", "Show the settings in force and where each comes from."),
     "completion": ("gateway.cli.completion", "Print the completion script for a shell."),

@@ -17,13 +17,21 @@ class KeyNotMadeError(Exception):
     """`oncegate keys create` failed; the message holds what it said."""
 
 
-async def create_key(keys: Path, *, subject: str, tenant: str, permissions: Sequence[str]) -> str:
+async def create_key(
+    keys: Path,
+    *,
+    subject: str,
+    tenant: str,
+    permissions: Sequence[str],
+    attributes: Mapping[str, int | str] | None = None,
+) -> str:
     """Make an API key and return it; the file gets its hash. Raises KeyNotMadeError."""
     granted = [word for permission in permissions for word in ("--permission", permission)]
+    granted += [word for name, value in (attributes or {}).items() for word in ("--attribute", f"{name}={value}")]
     whose = ["--keys", str(keys), "--subject", subject, "--tenant", tenant]
     process = await asyncio.create_subprocess_exec(
         *COMMAND, "keys", "create", *whose, *granted, "--json",
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=_unsettled(keys.parent),
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=unsettled(keys.parent),
     )  # fmt: skip
     printed, complaint = await process.communicate()
     if process.returncode:
@@ -55,7 +63,7 @@ async def start_gateway(
         "--allow-private", urlsplit(provider_url).netloc,
     ]  # fmt: skip
     environment = {
-        **_unsettled(folder),
+        **unsettled(folder),
         "PAYMENTS_URL": provider_url,
         "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL",
         **(options or {}),
@@ -63,7 +71,7 @@ async def start_gateway(
     return await Child.start(serve, log=folder / f"{name}.log", environment=environment)
 
 
-def _unsettled(folder: Path) -> dict[str, str]:
+def unsettled(folder: Path) -> dict[str, str]:
     """Our environment without settings of a gateway, and a settings file that says nothing: ours must not leak in."""
     config = folder / "oncegate.yaml"
     config.touch()

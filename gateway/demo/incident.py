@@ -1,4 +1,4 @@
-"""`oncegate demo`: the refund incident, without and with the gateway, side by side and for real.
+"""`oncegate demo`: the refund incident, without and with the gateway, side by side and for real; then an agent.
 
 Nothing is simulated: two providers and a gateway are processes of their own, the waits are those of the incident.
 """
@@ -11,11 +11,15 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TextIO
 
+from gateway.demo.agent import Asked, with_an_agent
 from gateway.demo.gateway_process import KeyNotMadeError
-from gateway.demo.processes import NotStartedError
+from gateway.demo.processes import Ended, NotStartedError
+from gateway.demo.provider_process import ProviderProcess
 from gateway.demo.screen import Ink, Screen, Side
 from gateway.demo.sides import (
+    ALONE_PAISE,
     AMOUNT_PAISE,
+    Door,
     GatewayStory,
     NaiveStory,
     Pace,
@@ -29,16 +33,16 @@ from gateway.demo.sides import (
 INTERRUPTED = 130
 
 
-def run_demo(*, out: TextIO | None = None, pace: Pace | None = None) -> int:
-    """Run the demo to its end; returns the exit code of the command.
+def run_demo(*, out: TextIO | None = None, pace: Pace | None = None, by_hand: bool = False) -> int:
+    """Run the demo to its end; returns the exit code of the command. `by_hand`: somebody else decides the approval.
 
-    0 when the naive client made as many refunds as the morning has requests and the gateway one, 1 when not or when
-    it could not be started, 130 when it was interrupted.
+    0 when the naive client made as many refunds as the morning has requests and the gateway one, and the agent did
+    what it was allowed; 1 when not or when it could not be started, 130 when it was interrupted.
     Whatever happens, no process and no file is left behind.
     """
     screen = Screen.on(out or sys.stdout)
     try:
-        return asyncio.run(_run(screen, pace or Pace()))
+        return asyncio.run(_run(screen, pace or Pace(), by_hand=by_hand))
     except (KeyboardInterrupt, asyncio.CancelledError):
         screen.title("Stopped. Nothing was left running.")
         return INTERRUPTED
@@ -48,32 +52,47 @@ def run_demo(*, out: TextIO | None = None, pace: Pace | None = None) -> int:
         return 1
 
 
-async def _run(screen: Screen, pace: Pace) -> int:
+async def _run(screen: Screen, pace: Pace, *, by_hand: bool) -> int:
     this = asyncio.current_task()
     assert this is not None  # noqa: S101 - asyncio.run made it
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
-    with tempfile.TemporaryDirectory(prefix="oncegate-demo-") as folder:
+    with tempfile.TemporaryDirectory(prefix="oncegate-demo-") as name:
+        folder = Path(name)
         _introduce(screen, pace)
-        naive, ours = await _side_by_side(screen, Path(folder), pace)
-    _tell_of_refunds(screen, naive, ours)
-    _tell_of_doubt(screen, ours)
+        async with AsyncExitStack() as running:
+            alone = await slow_provider(folder / Side.NAIVE, pace)
+            running.push_async_callback(alone.stop)
+            behind = await slow_provider(folder / Side.GATEWAY, pace)
+            running.push_async_callback(behind.stop)
+            door = await open_door(folder / Side.GATEWAY, behind, pace)
+            running.push_async_callback(door.gateway.stop)
+            naive, ours = await _side_by_side(screen, pace, alone, behind, door)
+            _tell_of_refunds(screen, naive, ours)
+            _tell_of_doubt(screen, ours)
+            _introduce_agent(screen)
+            agent = await with_an_agent(
+                folder / Side.GATEWAY,
+                behind,
+                door,
+                by_hand=by_hand,
+                told=lambda ended: _tell_of_agent(screen, ended),
+                asked=lambda question: _ask(screen, question, by_hand=by_hand),
+            )
+    screen.say(
+        f"The provider's ledger for that order: {agent.refunds} refund, {agent.messages} message to the customer."
+    )
     _tell_what_next(screen)
-    as_told = len(naive.refunds) == len(pace.morning_s) and len(ours.refunds) == 1
+    as_told = len(naive.refunds) == len(pace.morning_s) and len(ours.refunds) == 1 and agent.as_told
     return 0 if as_told else 1
 
 
-async def _side_by_side(screen: Screen, folder: Path, pace: Pace) -> tuple[NaiveStory, GatewayStory]:
-    async with AsyncExitStack() as running:
-        alone = await slow_provider(folder / Side.NAIVE, pace)
-        running.push_async_callback(alone.stop)
-        behind = await slow_provider(folder / Side.GATEWAY, pace)
-        running.push_async_callback(behind.stop)
-        door = await open_door(folder / Side.GATEWAY, behind, pace)
-        running.push_async_callback(door.gateway.stop)
-        screen.heads("WITHOUT", "THROUGH ONCEGATE")
-        async with asyncio.TaskGroup() as both:
-            left = both.create_task(without_gateway(alone, pace, _logged(screen, Side.NAIVE)))
-            right = both.create_task(through_gateway(behind, door, pace, _logged(screen, Side.GATEWAY)))
+async def _side_by_side(
+    screen: Screen, pace: Pace, alone: ProviderProcess, behind: ProviderProcess, door: Door
+) -> tuple[NaiveStory, GatewayStory]:
+    screen.heads("WITHOUT", "THROUGH ONCEGATE")
+    async with asyncio.TaskGroup() as both:
+        left = both.create_task(without_gateway(alone, pace, _logged(screen, Side.NAIVE)))
+        right = both.create_task(through_gateway(behind, door, pace, _logged(screen, Side.GATEWAY)))
     return left.result(), right.result()
 
 
@@ -129,11 +148,37 @@ def _tell_of_doubt(screen: Screen, ours: GatewayStory) -> None:
     screen.rows(names, [[_cell(row.get(name)) for name in names] for row in reversed(ours.rows)])
 
 
+def _introduce_agent(screen: Screen) -> None:
+    screen.title("An agent behind the same gateway: order 8472 was charged twice")
+    screen.say(
+        f"Its key may refund {_rupees(ALONE_PAISE)} alone. The loop keeps its own record of what it knows and has done; "
+        "the model is a script, and nothing it says is evidence."
+    )
+    screen.verbatim("python -m agent_client.examples.order_8472", Ink.DIM)
+
+
+def _tell_of_agent(screen: Screen, ended: Ended) -> None:
+    screen.verbatim(ended.printed, Ink.GREEN if ended.code == 0 else Ink.PLAIN)
+
+
+def _ask(screen: Screen, question: Asked, *, by_hand: bool) -> None:
+    approval = question.approval
+    screen.title("A person decides. The agent's process has ended; all it needs is in its checkpoints")
+    shown = ", ".join(f"{name}={value!r}" for name, value in approval["arguments"].items())
+    screen.say(f"{approval['tool']}({shown}), asked for by {approval['requested_by']}, lapses {approval['expires_at']}")
+    screen.say(" ".join(approval["reasons"]), Ink.YELLOW)
+    screen.say("Waiting for this in another terminal:" if by_hand else "In another terminal, or here, now:")
+    screen.verbatim(question.words)
+    screen.title("The agent again, by the same command")
+
+
 def _tell_what_next(screen: Screen) -> None:
     screen.title("What to try next")
     for line in (
         "oncegate serve --help               in front of your own tools",
         "oncegate check tool_manifests       in a clone: are these manifests safe, and why not",
+        "oncegate demo --by-hand             approve, or deny, the agent's refund yourself",
+        "examples/order_8472.py              in a clone: that agent; `--model NAME` points it at a real model",
         "make scenarios                      in a clone: other ways to lose an answer, and what each costs",
         "python -m gateway.demo.provider --ledger ledger.sqlite --port 9000     the provider, to misbehave for you",
     ):

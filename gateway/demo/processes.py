@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 URL = re.compile(rb"https?://[0-9a-zA-Z.\-]+:[0-9]+")
@@ -87,6 +88,32 @@ class Child:
         code = await end(self._process, how)
         await self._draining
         return code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A command that ran to its end, and all it printed."""
+
+    code: int
+    printed: str
+
+
+async def run_to_end(command: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Ended:
+    """Run a command and wait for it; it does not outlive a cancellation."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        printed, _ = await process.communicate()
+    except BaseException:
+        await end(process, signal.SIGKILL)
+        raise
+    return Ended(code=process.returncode or 0, printed=printed.decode(errors="replace"))
 
 
 async def _address(process: asyncio.subprocess.Process) -> str | None:

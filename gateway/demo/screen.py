@@ -69,6 +69,11 @@ class Screen:
         for line in textwrap.wrap(text, max(40, min(self._width, 110) - 4)):
             self._line(f"  {self._inked(line, ink)}")
 
+    def verbatim(self, text: str, ink: Ink = Ink.PLAIN) -> None:
+        """Lines as they are, indented: another program's output, a command to copy."""
+        for line in text.splitlines():
+            self._line(f"  {self._inked(line, ink)}")
+
     def rows(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """A small table."""
         widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]

@@ -21,6 +21,10 @@ MORNING_S = (9.0, 7.0, 2.78)
 """How long the provider took for the three requests of the incident."""
 TIMEOUT_S = 5.0
 
+AGENT_MAY = ("orders:read", "refunds:read", "policy:read", "refunds:write", "notifications:write")
+ALONE_PAISE = 100_000
+"""What the agent may refund without a person."""
+
 Say = Callable[[str], None]
 
 
@@ -76,18 +80,31 @@ async def without_gateway(provider: ProviderProcess, pace: Pace, say: Say) -> Na
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """A gateway that listens, and the credential of one caller."""
+    """A gateway that listens, and the credentials of a client, an agent and a support lead."""
 
     gateway: Child
     headers: dict[str, str]
+    agent: str
+    lead: str
 
 
 async def open_door(folder: Path, provider: ProviderProcess, pace: Pace) -> Door:
-    """Make a key and start the gateway in front of a provider."""
+    """Make the keys and start the gateway in front of a provider."""
+    keys = folder / "keys.json"
     permissions = ("refunds:write", "refunds:read", "executions:read")
-    key = await create_key(folder / "keys.json", subject="support-agent", tenant="demo", permissions=permissions)
+    key = await create_key(keys, subject="support-agent", tenant="demo", permissions=permissions)
+    agent = await create_key(
+        keys, subject="refund-agent", tenant="demo", permissions=AGENT_MAY, attributes={"max_refund_paise": ALONE_PAISE}
+    )
+    lead = await create_key(
+        keys,
+        subject="lead-7",
+        tenant="demo",
+        permissions=("refunds:approve",),
+        attributes={"max_approval_paise": 500_000},
+    )
     gateway = await start_gateway(folder, manifests=pace.manifests, provider_url=provider.url)
-    return Door(gateway=gateway, headers={"Authorization": f"Bearer {key}"})
+    return Door(gateway=gateway, headers={"Authorization": f"Bearer {key}"}, agent=agent, lead=lead)
 
 
 async def through_gateway(provider: ProviderProcess, door: Door, pace: Pace, say: Say) -> GatewayStory:

@@ -12,7 +12,8 @@ from tests.gateway.fronts.http.served import Served
 
 def run(*words: str, environment: Mapping[str, str] | None = None, stdin: str | None = None) -> Result:
     """One command line; variables of this machine that would change it are taken away."""
-    clean = {"ONCEGATE_URL": None, "ONCEGATE_KEY": None, "ONCEGATE_CONFIG": None}
+    ours = ("URL", "KEY", "CONFIG", "CHECKPOINTS", "CHECKPOINTS_KEY")
+    clean = dict.fromkeys(f"ONCEGATE_{name}" for name in ours)
     return CliRunner().invoke(oncegate, list(words), env={**clean, **(environment or {})}, input=stdin)
 
 

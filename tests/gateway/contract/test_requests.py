@@ -15,6 +15,7 @@ def test_a_catalogue_entry_says_everything_a_caller_needs_and_nothing_of_the_bac
         arguments={"type": "object"},
         needs_key=True,
         verify_with="get_refund_status",
+        window_s=60.0,
     )
 
     document = summary.to_dict()
@@ -31,6 +32,7 @@ def test_a_catalogue_entry_says_everything_a_caller_needs_and_nothing_of_the_bac
         "needs_run_id": False,
         "needs_key": True,
         "verify_with": "get_refund_status",
+        "window_s": 60.0,
         "deprecated": None,
     }
 

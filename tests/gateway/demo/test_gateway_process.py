@@ -26,6 +26,25 @@ async def test_a_gateway_takes_calls_with_the_key_that_was_made(provider: Provid
     assert code == 0
 
 
+async def test_a_key_has_the_attributes_that_were_asked_for(provider: ProviderProcess, tmp_path: Path) -> None:
+    """The rules of the manifests see them: with a limit of its own, a caller is asked to find a person."""
+    key = await create_key(
+        tmp_path / "keys.json",
+        subject="agent",
+        tenant="demo",
+        permissions=["refunds:write"],
+        attributes={"max_refund_paise": 10},
+    )
+    gateway = await start_gateway(tmp_path, manifests=MANIFESTS, provider_url=provider.url)
+    headers = {"Authorization": f"Bearer {key}"}
+    refund = {"order_id": "ORD-1", "payment_id": "p", "amount_paise": 11}
+    async with httpx.AsyncClient(base_url=gateway.url, headers=headers, trust_env=False) as client:
+        answer = await client.post("/v1/tools/issue_refund/calls", json={"arguments": refund})
+    await gateway.stop()
+
+    assert answer.json()["error"]["code"] == "approval_required"
+
+
 async def test_options_are_settings(provider: ProviderProcess, tmp_path: Path) -> None:
     """A setting that cannot be used keeps the gateway from starting, and the reason is in the error."""
     await create_key(tmp_path / "keys.json", subject="agent", tenant="demo", permissions=[])

@@ -13,16 +13,28 @@ from gateway.demo.sides import MANIFESTS, Pace
 
 pytestmark = pytest.mark.slow
 
+MORNING_S = (2.7, 2.1, 0.3)
+TIMEOUT_S = 1.5
+RUN = f"""
+import sys
+from pathlib import Path
+from gateway.demo.incident import run_demo
+from gateway.demo.sides import Pace
+pace = Pace(morning_s={MORNING_S}, timeout_s={TIMEOUT_S}, manifests=Path(sys.argv[1]))
+sys.exit(run_demo(pace=pace, by_hand=sys.argv[2] == "True"))
+"""
+
 
 @pytest.fixture
 def fast(tmp_path: Path) -> Pace:
     """The incident a good three times as fast, with manifests to match."""
+    (tmp_path / "manifests").mkdir()
     for manifest in MANIFESTS.glob("*.yaml"):
         text = (
             manifest.read_text(encoding="utf-8").replace("read: 5s", "read: 1500ms").replace("inline: 1s", "inline: 0s")
         )
-        (tmp_path / manifest.name).write_text(text, encoding="utf-8")
-    return Pace(morning_s=(2.7, 2.1, 0.3), timeout_s=1.5, manifests=tmp_path)
+        (tmp_path / "manifests" / manifest.name).write_text(text, encoding="utf-8")
+    return Pace(morning_s=MORNING_S, timeout_s=TIMEOUT_S, manifests=tmp_path / "manifests")
 
 
 def test_three_refunds_without_and_one_through_the_gateway(fast: Pace) -> None:
@@ -36,6 +48,10 @@ def test_three_refunds_without_and_one_through_the_gateway(fast: Pace) -> None:
     assert "OnceGate  1        4,250 rupees   RF-99201" in text
     assert "timeout_unknown_outcome" in text
     assert "gets the stored result: RF-99201" in text
+    assert "AWAITING_APPROVAL (approval), version 4" in text
+    assert "oncegate approvals approve 01" in text
+    assert "task-8472-a: SUCCEEDED (verified)" in text
+    assert "for that order: 1 refund, 1 message to the customer" in text
 
 
 def test_a_gateway_that_does_not_start_is_said_so(tmp_path: Path) -> None:
@@ -59,25 +75,41 @@ def _children_of(session: str) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads the process table of Linux")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_demo_leaves_nothing_running(how: signal.Signals, tmp_path: Path) -> None:
-    """Ctrl-C or SIGTERM in the middle of the wait: every child is gone, and so are its files."""
+@pytest.mark.parametrize(
+    ("how", "by_hand", "seen"),
+    [
+        (signal.SIGINT, False, "POST"),
+        (signal.SIGTERM, False, "POST"),
+        (signal.SIGTERM, True, "oncegate approvals approve 01"),
+    ],
+)
+def test_an_interrupted_demo_leaves_nothing_running(
+    how: signal.Signals,
+    by_hand: bool,  # noqa: FBT001 - a case of the table
+    seen: str,
+    fast: Pace,
+    tmp_path: Path,
+) -> None:
+    """Ctrl-C or SIGTERM in the middle of the wait, for the provider or for a person: children and files are gone."""
     mark = f"DEMO_TEST={os.getpid()}-{time.monotonic_ns()}"
     name, _, value = mark.partition("=")
+    (tmp_path / "tmp").mkdir()
     demo = subprocess.Popen(
-        [sys.executable, "-c", "import sys; from gateway.demo.incident import run_demo; sys.exit(run_demo())"],
-        env={**os.environ, name: value, "TMPDIR": str(tmp_path)},
+        [sys.executable, "-c", RUN, str(fast.manifests), str(by_hand)],
+        env={**os.environ, name: value, "TMPDIR": str(tmp_path / "tmp")},
         stdout=subprocess.PIPE,
         text=True,
     )
     assert demo.stdout is not None
+    lines = []
     for line in demo.stdout:
-        if "POST" in line:
+        lines.append(line)
+        if seen in line:
             break
     running = len(_children_of(mark))
     demo.send_signal(how)
     demo.communicate(timeout=30)
 
-    assert running == 4
+    assert running == 4, "".join(lines)
     assert demo.returncode == INTERRUPTED
-    assert (_children_of(mark), list(tmp_path.iterdir())) == ([], [])
+    assert (_children_of(mark), list((tmp_path / "tmp").iterdir())) == ([], [])

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import sys
 import time
@@ -5,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.demo.processes import Child, NotStartedError
+from gateway.demo.processes import Child, NotStartedError, run_to_end
 
 LISTENS = "import time; print('note'); print('listening on http://127.0.0.1:4711', flush=True); time.sleep(60)"
 
@@ -59,3 +60,25 @@ async def test_a_paused_child_stands_still_and_can_be_stopped(tmp_path: Path) ->
     assert await child.stop() == -15
     with pytest.raises(ProcessLookupError):
         os.kill(child.pid, 0)
+
+
+async def test_a_command_that_ends_tells_its_code_and_all_it_printed() -> None:
+    """Both streams, in one text."""
+    code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(3)"
+    ended = await run_to_end([sys.executable, "-c", code], environment={"LC_CTYPE": "C.UTF-8"})
+
+    assert (ended.code, ended.printed.split()) == (3, ["out", "err"])
+
+
+async def test_a_command_does_not_outlive_who_waits_for_it(tmp_path: Path) -> None:
+    """Cancelled in the middle, it is gone."""
+    os.mkfifo(tmp_path / "begun")
+    code = f"import os, time; open({str(tmp_path / 'begun')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    waiting = asyncio.create_task(run_to_end([sys.executable, "-c", code]))
+    pid = int(await asyncio.to_thread((tmp_path / "begun").read_text))
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -94,3 +94,11 @@ def test_a_paragraph_is_wrapped() -> None:
     screen.say("word " * 40)
 
     assert max(len(line) for line in out.getvalue().splitlines()) <= 60
+
+
+def test_what_another_program_printed_stays_as_it_is() -> None:
+    """Spaces and long lines are kept: a command can be copied."""
+    screen, out = written(width=60)
+    screen.verbatim("  a\n" + "b" * 90)
+
+    assert out.getvalue() == f"    a\n  {'b' * 90}\n"

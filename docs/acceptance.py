@@ -1,0 +1,88 @@
+"""The page that shows which test proves which id of the acceptance list; `python -m docs.generate` writes it."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from docs.acceptance_list import PROMISES
+
+_ROOT: Final = Path(__file__).parent.parent
+_NAMED: Final = re.compile(r"test_((?:[LAXT]\d\d_)+)")
+_GROUPS: Final[Mapping[str, str]] = {
+    "L": "The loop",
+    "A": "Execution, as the loop sees it",
+    "X": "What both documents imply",
+    "T": "Traps in their code",
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Proof:
+    """One test that carries ids. `path` is below the repository."""
+
+    path: str
+    name: str
+
+
+def ids_of(name: str) -> tuple[str, ...]:
+    """The ids a test's name begins with."""
+    found = _NAMED.match(name)
+    return () if found is None else tuple(found.group(1).strip("_").split("_"))
+
+
+def proofs(root: Path = _ROOT) -> dict[str, list[Proof]]:
+    """Tests by id, in the order of their files."""
+    by_id: dict[str, list[Proof]] = {}
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        for name in _tests(path):
+            for each in ids_of(name):
+                by_id.setdefault(each, []).append(Proof(path.relative_to(root).as_posix(), name))
+    return by_id
+
+
+def missing(found: Iterable[str]) -> list[str]:
+    """Ids of the list that no test carries."""
+    there = set(found)
+    return [each for each in PROMISES if each not in there]
+
+
+def unknown(found: Iterable[str]) -> list[str]:
+    """Ids that tests carry and the list does not have."""
+    return sorted(set(found) - set(PROMISES))
+
+
+def acceptance_page(root: Path = _ROOT) -> str:
+    """Every id, what it promises, and the tests that prove it."""
+    return "\n".join(_page(proofs(root))) + "\n"
+
+
+def _page(by_id: Mapping[str, list[Proof]]) -> Iterator[str]:
+    yield "# Acceptance list of the loop"
+    yield ""
+    yield "<!-- Made by `python -m docs.generate` from `docs/acceptance_list.py` and the names of tests. -->"
+    yield ""
+    yield "A test carries the ids it proves at the beginning of its name: `test_L57_L58_…`. An id without a test fails the build."
+    for letter, heading in _GROUPS.items():
+        yield ""
+        yield f"## {heading}"
+        yield ""
+        yield "| id | promise | tests |"
+        yield "|---|---|---|"
+        for each, words in PROMISES.items():
+            if each.startswith(letter):
+                yield f"| {each} | {words} | {_links(by_id.get(each, []))} |"
+
+
+def _links(tests: Iterable[Proof]) -> str:
+    links = [f"[`{proof.name}`](../{proof.path})" for proof in tests]
+    return "<br>".join(links) or "**none**"
+
+
+def _tests(path: Path) -> Iterator[str]:
+    """Names of test functions, whether they stand alone or in a class."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            yield node.name

@@ -1,0 +1,1 @@
+../agent_client/examples/order_8472.py

@@ -1,0 +1,25 @@
+"""A real Postgres for the whole session, a database of it for each test."""
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from tests.agent_client import postgres
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The server's connection string."""
+    with postgres.server() as address:
+        yield address
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """The URL of an empty database, as DBOS and psycopg both take it."""
+    name = f"test{next(_numbers)}"
+    folder = postgres.database(postgres_server, name).split()[0].removeprefix("host=")
+    return f"postgresql://postgres@/{name}?host={folder}"

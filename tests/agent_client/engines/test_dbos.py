@@ -1,0 +1,85 @@
+"""A fleet on DBOS and a real Postgres: a worker is killed after the effect, another ends its task."""
+
+import asyncio
+import subprocess
+import sys
+from asyncio.subprocess import PIPE
+from typing import Any
+
+import psycopg
+import pytest
+
+from agent_client.engines.dbos import QUEUE, WORKFLOW, Fleet
+from tests.agent_client.engines.worker import VERSION
+from tests.agent_client.world import World
+
+pytestmark = pytest.mark.slow
+
+
+async def worker(role: str, world: World | None, database: str) -> tuple[int | None, str]:
+    """Its exit code and what it said last."""
+    places = ("", "") if world is None else (world.url, world.provider_url)
+    command = ["-m", "tests.agent_client.engines.worker", role, *places, database]
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
+    told, _ = await process.communicate()
+    return process.returncode, told.decode().strip().splitlines()[-1] if told else ""
+
+
+async def test_L63_a_worker_killed_after_the_effect_leaves_one_effect(world: World, postgres_url: str) -> None:
+    """SIGKILL between the refund and its note: another worker adopts the task, reconciles, and ends it."""
+    killed = await worker("dies", world, postgres_url)
+    ended = await worker("lives", world, postgres_url)
+
+    assert killed == (-9, "refunded")
+    assert ended == (0, "ended SUCCEEDED")
+    assert world.refunds() == 1
+    assert world.notices() == 1
+    with psycopg.connect(postgres_url) as connection:
+        rows = connection.execute("SELECT name, application_version FROM dbos.workflow_status").fetchall()
+    assert rows == [(WORKFLOW, VERSION)]
+
+
+async def test_the_engine_alone_has_two(world: World, postgres_url: str) -> None:
+    """The control: the same fleet with a step that acts without an intent."""
+    killed = await worker("naive-dies", world, postgres_url)
+    ended = await worker("naive-lives", world, postgres_url)
+
+    assert killed == (-9, "refunded")
+    assert ended == (0, "ended SUCCEEDED")
+    assert world.refunds() == 2
+
+
+@pytest.mark.parametrize("role", ["wakes", "looks"])
+async def test_a_task_that_waits_is_looked_at_again(role: str, postgres_url: str) -> None:
+    """When it is woken, or after `look_every_s`; handing it in twice makes one task."""
+    assert await worker(role, None, postgres_url) == (0, "ran 2")
+
+
+async def test_a_process_that_only_hands_in_works_on_nothing(postgres_url: str) -> None:
+    """The task is queued, its own is not adopted, and a name that lives is not given twice."""
+    assert await worker("hands-in", None, postgres_url) == (0, "ran 0, adopted 0, <Fleet refund-1 me>")
+    with psycopg.connect(postgres_url) as connection:
+        rows = connection.execute("SELECT workflow_uuid, status, queue_name FROM dbos.workflow_status").fetchall()
+
+    assert rows == [("task-h", "ENQUEUED", QUEUE)]
+
+
+def test_importing_the_engine_does_not_import_dbos() -> None:
+    """Two seconds and 70 MB are for those who launch a fleet."""
+    code = (
+        "import sys, agent_client.engines.dbos; print(sorted({'dbos', 'psycopg', 'sqlalchemy'} & sys.modules.keys()))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert told.stdout == "[]\n"
+
+
+def test_a_fleet_has_a_version_and_a_name_of_its_own() -> None:
+    """Two workers of one process are not one; without a version nothing would say which code may go on."""
+    runner: Any = object()
+    one, other = (Fleet(runner, database_url="postgresql://h/d?password=planted", version="1") for _ in range(2))
+
+    assert one.executor_id != other.executor_id
+    assert "planted" not in repr(one)
+    with pytest.raises(ValueError, match="version"):
+        Fleet(runner, database_url="", version="")

@@ -1,0 +1,106 @@
+"""The example, as it is, against a real gateway whose approvals are its own."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_client import Runner, SQLiteCheckpoints, Status, Unsealed
+from agent_client.events import Marked
+from agent_client.examples import order_8472
+from agent_client.examples.order_8472 import main, refund, script
+from agent_client.fold import fold
+from agent_client.state import LoopState
+from tests.agent_client.conftest import MakeWorld
+from tests.agent_client.world import CUSTOMER, TOKEN, World
+
+TASK = "task-8472-a"
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+async def world(make_world: MakeWorld) -> World:
+    """The example tools, and a lead who is asked."""
+    return await make_world(approvals=True)
+
+
+@pytest.fixture
+def arguments(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a newcomer would type."""
+    monkeypatch.setenv("ONCEGATE_KEY", TOKEN)
+    return ["--url", world.url, "--runs", str(tmp_path / "runs.db")]
+
+
+async def stored(tmp_path: Path, world: World) -> list[LoopState]:
+    """Every version of the task, as its own log has it."""
+    store = SQLiteCheckpoints(tmp_path / "runs.db")
+    runner = Runner(gateway=world.gateway, model=script, checkpoints=store, tasks=[refund], sealer=Unsealed())
+    log = [event async for event in runner.events(TASK)]
+    store.close()
+    ends = [at for at, event in enumerate(log, 1) if isinstance(event, Marked) and (event.checkpoint or at == 2)]
+    return [fold(None, log[:at]) for at in ends]
+
+
+async def test_L20_the_golden_trace_through_a_real_gateway(
+    world: World, tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Versions 0 to 4, steps, tokens and evidence of the loop document; suspended, and nothing executed."""
+    code = await main(arguments)
+
+    states = await stored(tmp_path, world)
+    assert code == 3
+    assert [(s.version, s.step_count) for s in states] == [(at, at) for at in range(5)]
+    assert [s.usage.tokens_used for s in states][:4] == [0, 1_260, 2_965, 5_335]
+    assert [[e.id for e in s.evidence] for s in states][1:4] == [["ev-1"], ["ev-1", "ev-2"], ["ev-1", "ev-2", "ev-3"]]
+    assert states[3].evidence[2].ref == "POL-REF-004 v4 §3.2"
+    assert [s.status for s in states] == [Status.RUNNING] * 4 + [Status.AWAITING_APPROVAL]
+    assert [(a.kind, a.status) for a in states[4].outstanding] == [("issue_refund", "proposed")]
+    assert (world.refunds(), world.notices()) == (0, 0)
+    waiting = states[4].approval
+    assert waiting is not None
+    assert f"oncegate approvals approve {waiting.id}" in capsys.readouterr().out
+
+
+async def test_the_same_command_goes_on_after_the_approval(
+    world: World, tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Approved by a lead: refunded once, verified, the customer told once; run again it says the same and does nothing."""
+    await main(arguments)
+    (waiting,) = await world.lead.approvals(state="pending")
+    assert (await world.lead.decide(waiting.approval_id, approve=True)).ok
+
+    codes = [await main(arguments), await main(arguments)]
+
+    final = (await stored(tmp_path, world))[-1]
+    assert codes == [0, 0]
+    assert (final.status, final.step_count, final.usage.tokens_used) == (Status.SUCCEEDED, 4, 7_915)
+    assert (world.refunds(), world.notices()) == (1, 1)
+    assert [effect.subject for effect in world.ledger.effects(CUSTOMER)] == [CUSTOMER]
+    assert "RF-99201 is in the provider's list, and the customer knows" in capsys.readouterr().out
+
+
+async def test_a_denial_ends_it_with_one(world: World, arguments: list[str]) -> None:
+    """No refund, no message, and an exit code that says so."""
+    await main(arguments)
+    (waiting,) = await world.lead.approvals(state="pending")
+    await world.lead.decide(waiting.approval_id, approve=False)
+
+    assert await main(arguments) == 1
+    assert (world.refunds(), world.notices()) == (0, 0)
+
+
+async def test_without_a_key_it_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence and the exit code of a wrong command line."""
+    monkeypatch.delenv("ONCEGATE_KEY", raising=False)
+
+    with pytest.raises(SystemExit) as ended:
+        await main([])
+
+    assert ended.value.code == 2
+    assert "ONCEGATE_KEY" in capsys.readouterr().err
+
+
+def test_the_example_is_where_a_newcomer_looks() -> None:
+    """`examples/order_8472.py` and the module that the demo runs are one file."""
+    assert (ROOT / "examples" / "order_8472.py").samefile(order_8472.__file__)

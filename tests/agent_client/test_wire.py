@@ -1,0 +1,47 @@
+"""Views of the gateway's answers."""
+
+from typing import Any
+
+import pytest
+
+from agent_client.wire import ApprovalNeed, OperationState, read_operation, read_prepared
+
+PREPARED = {
+    "operation_key": "k", "action_hash": "h", "effect": "write", "store_epoch": "e",
+    "approval": {"required": True, "reason": "r", "approvers": "refunds:approve", "expires_after": "2h"},
+    "verify_with": "v",
+}  # fmt: skip
+
+
+def test_what_prepare_answers_is_read_with_its_intent() -> None:
+    """Each member."""
+    prepared = read_prepared(PREPARED)
+
+    assert prepared.approval == ApprovalNeed(required=True, reason="r", approvers="refunds:approve", expires_after="2h")
+    assert prepared.intent is not None
+    assert (prepared.intent.operation_key, prepared.intent.action_hash, prepared.intent.store_epoch) == ("k", "h", "e")
+    assert read_prepared({**PREPARED, "operation_key": None, "action_hash": None}).intent is None
+
+
+def test_an_operation_is_read_by_its_state() -> None:
+    """With the code it ended with."""
+    view = read_operation(
+        {"operation_id": "o", "operation_key": "k", "tool": "t", "state": "refused", "code": "declined", "more": 1}
+    )
+
+    assert (view.state, view.code) == (OperationState.REFUSED, "declined")
+
+
+@pytest.mark.parametrize("data", [{}, {"approval": None}, None, [], {**PREPARED, "approval": "yes"}])
+def test_anything_else_is_no_answer_of_prepare(data: Any) -> None:
+    """And never an allowed action."""
+    with pytest.raises(ValueError, match="prepare"):
+        read_prepared(data)
+    with pytest.raises(ValueError, match="not an operation"):
+        read_operation(data)
+
+
+def test_a_state_that_nobody_knows_is_no_operation() -> None:
+    """A newer gateway's word is not guessed at."""
+    with pytest.raises(ValueError, match="paused"):
+        read_operation({"operation_id": "o", "operation_key": "k", "tool": "t", "state": "paused"})

@@ -1,0 +1,47 @@
+"""Times, spans and comparisons in words."""
+
+import pytest
+
+from agent_client.replay import ReplayDiff, ReplayedCall, compare
+from gateway.cli.runs.showing import moment, print_diff, span
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.04, "0.0 s"), (59.94, "59.9 s"), (60, "0:01:00"), (7_199.6, "2:00:00"), (90_000, "25:00:00")],
+)
+def test_spans_can_be_read(seconds: float, words: str) -> None:
+    """Tenths where they matter, a clock where they do not."""
+    assert span(seconds) == words
+
+
+def test_moments_are_utc() -> None:
+    """Whole seconds; nothing stays nothing."""
+    assert moment(1_790_000_000.7) == "2026-09-21T14:13:20Z"
+    assert moment(None) is None
+
+
+def test_a_comparison_names_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Recorded, proposed, the arguments, and why a proposal would be rejected."""
+    was = ReplayedCall(name="issue", arguments={"amount": 1}, verdict="valid")
+    now = ReplayedCall(name="issue", arguments={"amount": "x"}, verdict="invalid_arguments: amount is an integer")
+    diff = ReplayDiff(task_id="t", version=2, step=3, same_prompt=False, calls=(compare(was, now),))
+
+    print_diff(diff)
+
+    shown = capsys.readouterr().out
+    for words in (
+        "another one: instructions",
+        "another decision",
+        "call 1: arguments",
+        "1 → 'x'",
+        "amount is an integer",
+    ):
+        assert words in shown
+
+
+def test_no_proposal_is_told_as_trouble(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is neither the same nor another decision."""
+    print_diff(ReplayDiff(task_id="t", version=2, step=3, same_prompt=True, calls=(), trouble="overloaded"))
+
+    assert "no decision: overloaded" in capsys.readouterr().out
