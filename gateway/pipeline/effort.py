@@ -115,10 +115,10 @@ class Effort:
         task = asyncio.create_task(exchange(parts, tool, self._request, limits, seen, gate))
         return Running(task=task, admission=admission, seen=seen, limits=limits)
 
-    def tell_sent(self, told: Callable[[float], None]) -> None:
-        """Call `told` with `sent_at` when the gate of this try is passed; at once if it has been."""
+    def tell_sent(self, told: Callable[[float], None] | None) -> None:
+        """Call `told` with `sent_at` when the gate of this try is passed; at once if it has been. None: tell nobody."""
         self._told_sent = told
-        if self.sent_at is not None:
+        if told is not None and self.sent_at is not None:
             told(self.sent_at)
 
     async def ended(self, running: Running) -> Outcome:

@@ -125,6 +125,8 @@ class Undertaking:
         try:
             await over
         finally:
+            # Or this undertaking, its effort and all that they hold would be a ring, left for the collector.
+            self.effort.tell_sent(None)
             running.task.remove_done_callback(end)
             for timer in timers:
                 timer.cancel()

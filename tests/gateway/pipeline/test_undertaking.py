@@ -1,12 +1,15 @@
 """One write from claim to end: when its caller is answered, when it is tried again, and what it listens for."""
 
 import asyncio
+import gc
 import time
 
 import pytest
 
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.execution import RowKind
+from gateway.pipeline.effort import Effort
+from gateway.pipeline.undertaking import Undertaking
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
@@ -174,3 +177,21 @@ async def test_an_answer_beside_the_deadline_is_no_later_than_it(rig: MakeRig) -
     assert envelope.error is not None
     assert envelope.error.code == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
     assert 0.3 < time.monotonic() - started < 1.6
+
+
+async def test_a_write_leaves_nothing_for_the_garbage_collector(rig: MakeRig) -> None:
+    """With the last reference to it an undertaking is gone, and its effort with all that it holds."""
+    gateway = await rig(plain())
+    gateway.provider.writes += [answer(200), answer(200)]
+    await gateway.call()
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(isinstance(it, Undertaking | Effort) for it in gc.get_objects())
+        await gateway.call(order="A-2")
+        await asyncio.sleep(0)
+        after = sum(isinstance(it, Undertaking | Effort) for it in gc.get_objects())
+    finally:
+        gc.enable()
+
+    assert after == before == 0
