@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint scenarios bench clean
+.PHONY: help demo test lint scenarios s11 bench clean
 
 help:  ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -31,6 +31,9 @@ lint: $(STAMP)  ## ruff, mypy --strict, import contracts, layout, a sentence for
 
 scenarios: $(STAMP)  ## S1-S12: how many refunds does one intention cause?
 	@$(BIN)/python -m bench.scenarios
+
+s11: $(STAMP)  ## agents killed in every window and delivered twice: 1 refund each (a few minutes)
+	@$(BIN)/python -m bench.s11
 
 bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
 	@$(BIN)/python -m bench
