@@ -48,27 +48,32 @@ def render(state: LoopState, budget: int) -> Told | None:
     turns = {turn.step: turn for turn in state.turns}
     steps = sorted(turns.keys() | told.keys())
     spent = _cost(goal)
-    rendered: list[tuple[Message, ...]] = []
-    older: list[int] = []
+    whole: list[tuple[Message, ...]] = []
+    costs: list[int] = []
     for step in reversed(steps):
-        # Once one is too large, all before it are summarised: a conversation with holes misleads.
-        messages = () if older else _step(turns.get(step), told.get(step, ()), evidence)
+        messages = _step(turns.get(step), told.get(step, ()), evidence)
         cost = sum(_cost(message) for message in messages)
-        if older or spent + cost > budget:
-            older.append(step)
-            continue
+        # Once one is too large, all before it are summarised: a conversation with holes misleads.
+        if spent + cost > budget:
+            break
         spent += cost
-        rendered.append(messages)
-    head = [goal]
-    if older:
-        fitting = _fitting(
-            (_brief(o, evidence) for step in older for o in reversed(told.get(step, ()))), budget - spent
-        )
-        if fitting is None:
+        whole.append(messages)
+        costs.append(cost)
+    summary: tuple[Message, ...] = ()
+    while len(whole) < len(steps):
+        older = steps[: len(steps) - len(whole)]
+        lines = (_brief(o, evidence) for step in reversed(older) for o in reversed(told.get(step, ())))
+        fitting = _fitting(lines, budget - spent)
+        if fitting is not None:
+            summary = (fitting,)
+            spent += _cost(fitting)
+            break
+        if not whole:
             return None
-        head.append(fitting)
-        spent += _cost(fitting)
-    return tuple(head) + tuple(message for step in reversed(rendered) for message in step), spent
+        # What is left does not hold a summary: the oldest step that fitted makes room for it.
+        whole.pop()
+        spent -= costs.pop()
+    return (goal, *summary, *(message for messages in reversed(whole) for message in messages)), spent
 
 
 def quoted(evidence: Evidence) -> str:

@@ -49,6 +49,22 @@ def test_L19_a_long_task_shows_its_old_results_in_summary_and_keeps_the_new_ones
     assert len(messages) < 20
 
 
+def test_L02_L19_a_step_that_just_fits_makes_room_for_the_summary_of_those_before_it() -> None:
+    """Whatever is left beside the newest steps: once a summary fits at all, a larger budget always has a prompt."""
+    state = fresh(max_steps=50)
+    for n in range(6):
+        state = one_read(state, "lookup_order", {"n": n, "text": "x" * 200}, order_id=str(n))
+    fits = [render(state, budget) for budget in range(60, 1_500)]
+
+    first = next(at for at, told in enumerate(fits) if told is not None)
+    assert None not in fits[first:]
+    assert all(
+        told is not None and told[1] <= budget
+        for budget, told in zip(range(60 + first, 1_500), fits[first:], strict=True)
+    )
+    assert first < 60
+
+
 def test_when_not_even_a_summary_fits_there_is_no_prompt() -> None:
     """The task ends on its token budget instead of sending half a goal."""
     state = one_read(fresh(), "lookup_order", {"text": "x" * 600}, order_id="1")
