@@ -155,9 +155,14 @@ async def _worker(delivery: Delivery) -> int:
     """One process from its start to its end; its exit code."""
     process = _NURSERY.Process(target=deliver, args=(delivery,))
     process.start()
+    # On this thread alone: `start` polls all processes, and an exit code can be read once.
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(process.sentinel, ended.set)
     try:
-        await asyncio.to_thread(process.join)
+        await ended.wait()
     finally:
-        if process.is_alive():
+        loop.remove_reader(process.sentinel)
+        if not ended.is_set():
             process.kill()
+    process.join()
     return process.exitcode or 0
