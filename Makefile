@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-redis test lint scenarios faults bench conformance clients clean
+.PHONY: help demo demo-redis test lint scenarios faults s11 bench conformance clients clean
 
 help:  ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -37,6 +37,9 @@ scenarios: $(STAMP)  ## S1-S12: how many refunds does one intention cause?
 
 faults: $(STAMP)  ## the fault matrix with real processes (SEED=, ONLY=F10,F17, RUNS=); a good ten minutes
 	@$(BIN)/python -m bench.faults $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(RUNS),--runs $(RUNS))
+
+s11: $(STAMP)  ## agents killed in every window and delivered twice: 1 refund each (a few minutes)
+	@$(BIN)/python -m bench.s11
 
 bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
 	@$(BIN)/python -m bench

@@ -82,7 +82,7 @@ async def _decision(run: Run) -> Decided | Finished:
     if (spent := budget.before_step(run.state, run.recorder.active_s)) is not None:
         return spent
     outlook = observe(run.state, run.task, run.recorder.active_s)
-    request = construct(outlook, run.task, run.toolbox)
+    request = construct(outlook, run.task, run.toolbox, run.pages)
     if isinstance(request, Finished):
         return request
     run.add(StepBegan(step=run.state.step_count + 1))

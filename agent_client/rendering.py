@@ -8,6 +8,7 @@ oldest first.
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 from typing import Any, Final
 
 from agent_client.inference import Message, Role, ToolRequest, ToolSchema
@@ -30,6 +31,24 @@ Told = tuple[tuple[Message, ...], int]
 """Messages, and an estimate of their tokens."""
 
 
+class Pages:
+    """Steps as they were rendered. A step that is over does not change, so a worker renders it once, not in each prompt."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[Turn | None, tuple[Observation, ...], Told]] = {}
+
+    def page(self, step: int, turn: Turn | None, told: Sequence[Observation], evidence: Mapping[str, Evidence]) -> Told:
+        """The messages of one step: kept ones, if they show these very values."""
+        kept = self._kept.get(step)
+        # States are frozen and share what did not change; what is the same object says the same.
+        if kept is not None and kept[0] is turn and len(kept[1]) == len(told) and all(map(is_, kept[1], told)):
+            return kept[2]
+        messages = _step(turn, told, evidence)
+        page = messages, sum(_cost(message) for message in messages)
+        self._kept[step] = turn, tuple(told), page
+        return page
+
+
 def system_of(instructions: str) -> str:
     """The system text: the task type's instructions and the runtime's rules."""
     return f"{instructions.rstrip()}\n\n{RULES}" if instructions.strip() else RULES
@@ -40,35 +59,43 @@ def tools_cost(tools: Sequence[ToolSchema]) -> int:
     return sum(estimate(tool.name, tool.description, _json(tool.parameters)) for tool in tools)
 
 
-def render(state: LoopState, budget: int) -> Told | None:
-    """The conversation in at most `budget` tokens (estimated), or None when not even a summary of it fits."""
+def render(state: LoopState, budget: int, pages: Pages | None = None) -> Told | None:
+    """The conversation in at most `budget` tokens (estimated), or None when not even a summary of it fits.
+
+    `pages`: of earlier renderings of the same task; it changes what this costs, and nothing else.
+    """
+    pages = Pages() if pages is None else pages
     goal = Message(role=Role.USER, text=f"Goal:\n{state.goal}")
     evidence = {e.id: e for e in state.evidence}
     told = _by_step(state.observations)
     turns = {turn.step: turn for turn in state.turns}
     steps = sorted(turns.keys() | told.keys())
     spent = _cost(goal)
-    rendered: list[tuple[Message, ...]] = []
-    older: list[int] = []
+    whole: list[tuple[Message, ...]] = []
+    costs: list[int] = []
     for step in reversed(steps):
+        messages, cost = pages.page(step, turns.get(step), told.get(step, ()), evidence)
         # Once one is too large, all before it are summarised: a conversation with holes misleads.
-        messages = () if older else _step(turns.get(step), told.get(step, ()), evidence)
-        cost = sum(_cost(message) for message in messages)
-        if older or spent + cost > budget:
-            older.append(step)
-            continue
+        if spent + cost > budget:
+            break
         spent += cost
-        rendered.append(messages)
-    head = [goal]
-    if older:
-        fitting = _fitting(
-            (_brief(o, evidence) for step in older for o in reversed(told.get(step, ()))), budget - spent
-        )
-        if fitting is None:
+        whole.append(messages)
+        costs.append(cost)
+    summary: tuple[Message, ...] = ()
+    while len(whole) < len(steps):
+        older = steps[: len(steps) - len(whole)]
+        lines = (_brief(o, evidence) for step in reversed(older) for o in reversed(told.get(step, ())))
+        fitting = _fitting(lines, budget - spent)
+        if fitting is not None:
+            summary = (fitting,)
+            spent += _cost(fitting)
+            break
+        if not whole:
             return None
-        head.append(fitting)
-        spent += _cost(fitting)
-    return tuple(head) + tuple(message for step in reversed(rendered) for message in step), spent
+        # What is left does not hold a summary: the oldest step that fitted makes room for it.
+        whole.pop()
+        spent -= costs.pop()
+    return (goal, *summary, *(message for messages in reversed(whole) for message in messages)), spent
 
 
 def quoted(evidence: Evidence) -> str:

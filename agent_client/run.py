@@ -1,7 +1,7 @@
 """One worker's run of one task: its hold on the log, and the doors it works through."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent_client.backoff import full_jitter
@@ -9,6 +9,7 @@ from agent_client.events import Event
 from agent_client.fingerprints import fingerprint
 from agent_client.ports import Chance, Clock, Model, ToolGateway
 from agent_client.recorder import Recorder
+from agent_client.rendering import Pages
 from agent_client.secrecy import Secrecy
 from agent_client.state import LoopState
 from agent_client.task_type import TaskType
@@ -30,6 +31,7 @@ class Run:
     clock: Clock
     chance: Chance
     invocation: Invocation = SILENCE
+    pages: Pages = field(default_factory=Pages)
 
     @property
     def state(self) -> LoopState:

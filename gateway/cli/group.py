@@ -13,7 +13,7 @@ from gateway.cli.exits import EXIT_HELP, Exit, Failure
 
 # Name -> the module that has it as `command`, and its line in `oncegate --help`.
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
-    "demo": ("gateway.cli.demo", "The refund incident, without and with OnceGate."),
+    "demo": ("gateway.cli.demo", "The refund incident, without and with OnceGate; then an agent."),
     "serve": ("gateway.cli.serve", "Run the gateway."),
     "check": ("gateway.cli.check", "Explain what is wrong with tool manifests, and how to mend it."),
     "import": ("gateway.cli.importing", "Draft manifests from an OpenAPI document."),

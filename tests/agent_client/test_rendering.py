@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_client.events import StepBegan
 from agent_client.inference import Role
-from agent_client.rendering import RULES, quoted, render, system_of, tools_cost
+from agent_client.rendering import RULES, Pages, quoted, render, system_of, tools_cost
 from agent_client.state import LoopState
 from tests.agent_client.states import after, decided, fresh, noted, one_read, seen
 
@@ -47,6 +47,43 @@ def test_L19_a_long_task_shows_its_old_results_in_summary_and_keeps_the_new_ones
     assert "characters)" in messages[1].text
     assert json.loads(messages[-1].text)["data"]["n"] == 19
     assert len(messages) < 20
+
+
+def test_L02_L19_a_step_that_just_fits_makes_room_for_the_summary_of_those_before_it() -> None:
+    """Whatever is left beside the newest steps: once a summary fits at all, a larger budget always has a prompt."""
+    state = fresh(max_steps=50)
+    for n in range(6):
+        state = one_read(state, "lookup_order", {"n": n, "text": "x" * 200}, order_id=str(n))
+    fits = [render(state, budget) for budget in range(60, 1_500)]
+
+    first = next(at for at, told in enumerate(fits) if told is not None)
+    assert None not in fits[first:]
+    assert all(
+        told is not None and told[1] <= budget
+        for budget, told in zip(range(60 + first, 1_500), fits[first:], strict=True)
+    )
+    assert first < 60
+
+
+def test_what_was_rendered_before_is_rendered_once_and_shows_what_the_state_shows() -> None:
+    """With pages of earlier prompts the prompt is the same to the letter, also for a step that got another answer."""
+    pages, state = Pages(), fresh(max_steps=50)
+    for n in range(12):
+        state = one_read(state, "lookup_order", {"n": n, "text": "x" * 200}, order_id=str(n))
+        assert render(state, 900, pages) == render(state, 900)
+    later = after(state, noted(12, None, "sequence", "It is over."))
+
+    assert render(later, 900, pages) == render(later, 900)
+    assert render(state, 100_000, pages) == render(state, 100_000)
+    (_, first, *_), (_, again, *_) = rendered_with(pages, state), rendered_with(pages, state)
+    assert first is again
+
+
+def rendered_with(pages: Pages, state: LoopState) -> Any:
+    """The messages."""
+    told = render(state, 100_000, pages)
+    assert told is not None
+    return told[0]
 
 
 def test_when_not_even_a_summary_fits_there_is_no_prompt() -> None:

@@ -1,5 +1,7 @@
 """The example, as it is, against a real gateway whose approvals are its own."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from agent_client.examples.order_8472 import main, refund, script
 from agent_client.fold import fold
 from agent_client.state import LoopState
 from tests.agent_client.conftest import MakeWorld
+from tests.agent_client.wire_server import Say, answer, serving
 from tests.agent_client.world import CUSTOMER, TOKEN, World
 
 TASK = "task-8472-a"
@@ -104,3 +107,26 @@ async def test_without_a_key_it_says_what_is_missing(
 def test_the_example_is_where_a_newcomer_looks() -> None:
     """`examples/order_8472.py` and the module that the demo runs are one file."""
     assert (ROOT / "examples" / "order_8472.py").samefile(order_8472.__file__)
+
+
+def said(tool: str, arguments: Mapping[str, str]) -> Say:
+    """A chat completion that calls one tool."""
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    message = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+    return answer({"choices": [{"finish_reason": "tool_calls", "message": message}], "usage": {"prompt_tokens": 7}})
+
+
+async def test_a_real_model_is_one_option_away(
+    world: World, arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The same task asks an OpenAI-compatible endpoint, with its key, and ends as that model says."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
+    asks = said("ask_user", {"question": "Which payment?"})
+    with serving(said("lookup_order", {"order_id": "ORD-8472"}), asks) as models:
+        code = await main([*arguments, "--model", "m-1", "--models-at", models.url])
+
+    final = (await stored(tmp_path, world))[-1]
+    assert (code, final.status, final.detail) == (1, Status.NEEDS_INPUT, "Which payment?")
+    assert [seen.json["model"] for seen in models.seen] == ["m-1", "m-1"]
+    assert {seen.headers["authorization"] for seen in models.seen} == {"Bearer sk-planted"}
+    assert order_8472.GOAL in json.dumps(models.seen[0].json["messages"])

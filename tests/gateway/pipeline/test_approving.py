@@ -470,7 +470,7 @@ def test_the_section_is_a_section() -> None:
 
 async def test_a_dead_owner_gives_its_approval_back(rig: MakeRig) -> None:
     """Killed between claim and send: the sweeper ends the claim, and the next call needs nobody's word again."""
-    gateway = await rig(careful(timeouts__connect="1500ms"))
+    gateway = await rig(careful(timeouts__connect="3s", timeouts__total="30s"))
     approval_id = await allowed(gateway)
     await gateway.provider.stop()
     with gateway.provider.unreachable():
@@ -515,7 +515,7 @@ async def test_telemetry_shows_that_a_call_waits_and_nothing_of_what_it_is(
 
 async def test_an_approval_that_lapses_between_claim_and_send_opens_no_gate(rig: MakeRig) -> None:
     """The connection took longer than the approval had left: nothing is sent, and it is asked for anew."""
-    gateway = await rig(careful(timeouts__connect="1500ms"))
+    gateway = await rig(careful(timeouts__connect="3s", timeouts__total="30s"))
     approval_id = await allowed(gateway)
     await gateway.provider.stop()
     with gateway.provider.unreachable():
