@@ -10,7 +10,7 @@ import hmac
 import json
 from dataclasses import dataclass
 
-from agent_client.journal import Entry, Headline, Snapshot, Task
+from agent_client.journal import Entry, Snapshot, Task
 
 ORIGIN = ""
 """What the first entry's digest follows."""
@@ -73,17 +73,3 @@ class Seal:
         if self._key is None:
             return hashlib.sha256(text).hexdigest()
         return hmac.new(self._key, text, hashlib.sha256).hexdigest()
-
-
-def task_of(
-    task_id: str, *, position: int, version: int, created_wall: float, updated_wall: float, headline: Headline
-) -> Task:
-    """A task's line."""
-    return Task(
-        task_id=task_id,
-        position=position,
-        version=version,
-        created_wall=created_wall,
-        updated_wall=updated_wall,
-        headline=headline,
-    )

@@ -86,7 +86,7 @@ def settle(
 @json_option
 @setting_options("store", "seal_key_env")
 def forget(*, operation_id: str, as_json: bool, **flags: Any) -> None:
-    """Drop what a settled operation stores of arguments and result, on this machine's store.
+    """Drop what a settled operation stores of arguments and result, at the store itself.
 
     A tombstone stays: the same call is still the same operation, and is not carried out again.
     """

@@ -48,11 +48,11 @@ from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.outcome import learned
 from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
 
-# How often a call that waits looks at the record itself: the owner may be another process, or dead.
 NOT_DONE_BEFORE: Final = (
     "Nothing was executed: repeat_of names no operation of this call's identity that was done. "
     "Name the operation_id of the one that is to be done once more, or leave repeat_of out."
 )
+# How often a call that waits looks at the record itself: the owner may be another process, or dead.
 _FIRST_POLL_S, _LONGEST_POLL_S = 0.05, 0.5
 
 

@@ -1,1 +1,1 @@
-"""Operation records, breakers and rates on one Redis or Valkey, shared by many gateways."""
+"""Operation records, approvals, breakers, rates and budgets on one Redis or Valkey, shared by many gateways."""

@@ -73,7 +73,7 @@ def encode(document: Any) -> bytes:
 @quick
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An envelope as it goes out: whole before its first byte is sent.
+    """An answer, whole before its first byte is sent.
 
     Attributes:
         extra: headers beside those that every answer has.

@@ -52,8 +52,7 @@ def request_ids(prefix: str) -> Iterator[str]:
 
 
 class Edge:
-    """`router` serves every route, over ASGI; `calls` is the busiest one, which a connection reaches by `call`.
-    So is `mcp`.
+    """`router` serves every route, over ASGI. A connection brings tool calls and messages to `mcp` past it, by `call`.
 
     `template_of` names the route of a path; `requests` watches; `start` and `stop` bracket the application's life.
     """

@@ -1,4 +1,4 @@
-"""What every authenticated Starlette route shares: who asks, and how an answer is written."""
+"""What authenticated requests share: who asks, and how an answer is written."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
