@@ -23,7 +23,7 @@ from gateway.stages.execute.operation.ports import (
     Stale,
     StoreUnavailableError,
 )
-from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, OWNED, Bodies, Hold, Record, State
+from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, OWNED, Bodies, Hold, Record, State, leads_on
 
 _STEP_S: Final = 5.0
 
@@ -84,7 +84,7 @@ class MemoryOperationStore(KeepsApprovals):
 
     async def commit(self, change: Change) -> Commit:
         before, after = change.before, change.after
-        if before is not None and after is not None and not _leads_on(before, after):
+        if before is not None and after is not None and not leads_on(before, after):
             raise ValueError(f"{before!r} cannot become {after!r}")
         kept = None if after is None else _copy(after)
         await self._write()
@@ -277,10 +277,6 @@ class MemoryOperationStore(KeepsApprovals):
     def _lease(self, key: str, token: str, lease_s: float) -> None:
         self._care[key].token = token
         self._care[key].until = self.now() + lease_s
-
-
-def _leads_on(before: Record, after: Record) -> bool:
-    return before.key == after.key and (before.version < after.version or before == after)
 
 
 def _copies(records: Iterable[Record]) -> tuple[Record, ...]:

@@ -9,7 +9,7 @@ from gateway.adapters.redis.records import head_text, row_values
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
-from gateway.stages.execute.operation.record import ENDED, OWNED, Hold, Record, State
+from gateway.stages.execute.operation.record import ENDED, OWNED, Hold, Record, State, is_send, leads_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def prepare(change: Change, after: Record, tenant: Tenant, sealer: Sealer) -> Pr
         ValueError: the change leads from one key to another, or to a version that is not newer.
     """
     before = change.before
-    if before is not None and not _leads_on(before, after):
+    if before is not None and not leads_on(before, after):
         raise ValueError(f"{before!r} cannot become {after!r}")
     stays = before is not None and before.version == after.version
     same = before is not None and before.bodies is after.bodies and before.holds is after.holds
@@ -92,19 +92,9 @@ def prepare(change: Change, after: Record, tenant: Tenant, sealer: Sealer) -> Pr
     return Prepared(arguments=arguments, checked=checked, sends=sends)
 
 
-def is_send(before: Record | None, after: Record) -> bool:
-    """Whether a change marks a new attempt as SENT: the one kind of change that holds can keep out."""
-    sent_before = 0 if before is None else len(before.attempts)
-    return after.state is State.SENT and len(after.attempts) > sent_before
-
-
 def _due(before: Record | None, after: Record) -> str | float:
     if after.state in OWNED:
         return after.lease_until
     if after.state is not State.UNKNOWN:
         return "none"
     return "keep" if before is not None and before.state is State.UNKNOWN else "now"
-
-
-def _leads_on(before: Record, after: Record) -> bool:
-    return before.key == after.key and (before.version < after.version or before == after)

@@ -20,7 +20,7 @@ from gateway.at_rest.sealing import Sealer
 from gateway.contract.quick import quick
 from gateway.stages.execute.approval.ports import ApprovalOvertaken
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, HeldBy, Stale
-from gateway.stages.execute.operation.record import Hold, Record, State
+from gateway.stages.execute.operation.record import Hold, Record, State, is_send, leads_on
 
 _INSERT: Final = """
 INSERT INTO operations (key, identity_key, occurrence, operation_id, tenant, tool, subject, run_id, state, version,
@@ -74,7 +74,7 @@ def prepare(change: Change, sealer: Sealer) -> Prepared:
     approval = None if change.approval is None else approvals.prepare(change.approval, sealer)
     if after is None:
         return Prepared(change=change, rows=rows, approval=approval)
-    if before is not None and not _leads_on(before, after):
+    if before is not None and not leads_on(before, after):
         raise ValueError(f"{before!r} cannot become {after!r}")
     same = before is not None and before.bodies is after.bodies and before.holds is after.holds
     return Prepared(
@@ -168,16 +168,6 @@ class Applier:
 
     def _digest(self, hold: Hold) -> bytes:
         return codec.hold_digest(hold, self.hold_secret)
-
-
-def is_send(before: Record | None, after: Record) -> bool:
-    """Whether a change marks a new attempt as SENT: the one kind of change that holds can keep out."""
-    sent_before = 0 if before is None else len(before.attempts)
-    return after.state is State.SENT and len(after.attempts) > sent_before
-
-
-def _leads_on(before: Record, after: Record) -> bool:
-    return before.key == after.key and (before.version < after.version or before == after)
 
 
 def _write_record(connection: apsw.Connection, prepared: Prepared, after: Record, now: float) -> bool:

@@ -204,3 +204,14 @@ class Record:
     def __repr__(self) -> str:
         known = ",".join(a.knowledge for a in self.attempts)
         return f"<Record {self.operation_id} {self.state} v{self.version} fence {self.fence} [{known}]>"
+
+
+def leads_on(before: Record, after: Record) -> bool:
+    """Whether a store may put `after` where `before` stands: a later version of the same record, or the same again."""
+    return before.key == after.key and (before.version < after.version or before == after)
+
+
+def is_send(before: Record | None, after: Record) -> bool:
+    """Whether a change marks a new attempt as SENT: the one kind of change that holds can keep out."""
+    sent_before = 0 if before is None else len(before.attempts)
+    return after.state is State.SENT and len(after.attempts) > sent_before

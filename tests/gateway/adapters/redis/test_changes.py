@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.adapters.redis.changes import is_send, prepare, tenant_of
+from gateway.adapters.redis.changes import prepare, tenant_of
 from gateway.adapters.redis.memory import Tenant
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
-from gateway.stages.execute.operation.record import State
+from gateway.stages.execute.operation.record import State, is_send
 from gateway.stages.execute.operation.table import Event
 from tests.conformance.moves import CANARY, claimed, fire, history, row
 from tests.conformance.stores import SEAL_KEY

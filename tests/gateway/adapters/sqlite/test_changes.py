@@ -8,7 +8,7 @@ from gateway.adapters.sqlite import changes
 from gateway.adapters.sqlite.opening import OpenFile
 from gateway.at_rest.sealing import Sealer, key_id_of
 from gateway.stages.execute.operation.ports import Applied, Change
-from gateway.stages.execute.operation.record import State
+from gateway.stages.execute.operation.record import State, is_send
 from gateway.stages.execute.operation.table import Event
 from tests.conformance.moves import claimed, fire, history, row
 from tests.gateway.adapters.sqlite.asking import asked
@@ -98,9 +98,9 @@ def test_what_counts_as_a_send() -> None:
     first, sent = history("a", State.SENT, NOW)
     unknown = fire(sent, Event.CONTACT_LOST, NOW)
 
-    assert changes.is_send(first, sent)
-    assert changes.is_send(None, sent)
-    assert changes.is_send(unknown, fire(unknown, Event.REPLAY_GATE_PASSED, NOW))
-    assert not changes.is_send(None, first)
-    assert not changes.is_send(sent, replace(sent, version=9, lease_until=NOW + 99.0))
-    assert not changes.is_send(sent, unknown)
+    assert is_send(first, sent)
+    assert is_send(None, sent)
+    assert is_send(unknown, fire(unknown, Event.REPLAY_GATE_PASSED, NOW))
+    assert not is_send(None, first)
+    assert not is_send(sent, replace(sent, version=9, lease_until=NOW + 99.0))
+    assert not is_send(sent, unknown)
