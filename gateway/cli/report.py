@@ -41,9 +41,10 @@ def asked(tool: str | None, since: str | None) -> dict[str, str]:
 
 
 def tell_rows(data: Mapping[str, Any]) -> None:
-    """From how many rows the numbers are, where some were left out."""
+    """How far back the numbers go, where older rows were left out."""
     if not data["complete"]:
-        click.echo(f"\nFrom the newest {data['rows_cap']} rows only. --since says from when on.")
+        back = "" if data["oldest_at"] is None else f", back to {data['oldest_at']}"
+        click.echo(f"\nFrom the newest {data['rows_cap']} rows only{back}.")
 
 
 def percent(share: float | None) -> str:

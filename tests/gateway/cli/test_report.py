@@ -48,7 +48,7 @@ async def test_rows_that_were_left_out_are_told() -> None:
     async with serving(FakeCore(signs=answer(complete=False))) as served:
         result = await run_against(served, "report")
 
-    assert result.stdout.splitlines()[-1] == "From the newest 2000 rows only. --since says from when on."
+    assert result.stdout.splitlines()[-1] == "From the newest 2000 rows only, back to 1970-01-01T00:00:01Z."
 
 
 async def test_json_is_the_envelope() -> None:

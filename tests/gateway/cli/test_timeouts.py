@@ -36,6 +36,6 @@ async def test_advice_is_a_table_and_a_sentence_for_each_tool(served: Served) ->
     advice = "p99 of 100 calls is 6.2 s; 5 s cuts off 2 of them. Raise timeouts.read to 8.1 s."
     assert f"issue_refund: {advice}" in lines
     assert "removed" not in result.stdout
-    assert lines[-1].startswith("From the newest 2000 rows only.")
+    assert lines[-1].startswith("From the newest 2000 rows only")
     assert json.loads(told.stdout)["data"]["tools"] == tools
     assert [query for query, _ in served.core.asked] == [SignalQuery(since_wall=60.0), SignalQuery(tool="issue_refund")]
