@@ -26,6 +26,8 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "operations": ("gateway.cli.operations", "List, show, reconcile, settle and forget operations."),
     "approvals": ("gateway.cli.approvals", "List, show, approve and deny what waits for a person."),
     "executions": ("gateway.cli.executions", "One row for every answer the gateway gave."),
+    "report": ("gateway.cli.report", "Four signals per tool: outcomes, latency, retries, cost."),
+    "timeouts": ("gateway.cli.timeouts", "Which timeouts are too short, or longer than they need be."),
     "runs": ("gateway.cli.runs.group", "List, show, replay and evaluate the tasks of agents."),
     "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),
     "config": ("gateway.cli.config", "Show the settings in force and where each comes from."),

@@ -14,7 +14,7 @@ OPERATIONS_READ: Final = "operations:read"
 OPERATIONS_SETTLE: Final = "operations:settle"
 """Say, with evidence, how an operation ended."""
 EXECUTIONS_READ: Final = "executions:read"
-"""See the execution rows of every subject of the own tenant."""
+"""See the execution rows of every subject of the own tenant, and the signals made of them."""
 BREAKERS_READ: Final = "operator:breakers"
 """See the circuit breakers, which tenants share."""
 
@@ -95,6 +95,14 @@ class ExecutionQuery:
     code: str | None = None
     since_wall: float | None = None
     limit: int = DEFAULT_LIMIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalQuery:
+    """`GET /v1/signals`: of one tool or of all, from rows not older than `since_wall` (seconds since 1970 UTC)."""
+
+    tool: str | None = None
+    since_wall: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

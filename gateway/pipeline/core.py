@@ -23,6 +23,7 @@ from gateway.contract.requests import (
     OperationQuery,
     Readiness,
     SettleRequest,
+    SignalQuery,
     ToolSummary,
 )
 from gateway.manifest.placeholders import RenderError
@@ -202,6 +203,10 @@ class Pipeline:
             return await self._questions.executions(query, caller)
         except StoreUnavailableError:
             return unavailable()
+
+    async def signals(self, query: SignalQuery, caller: Caller) -> Envelope:
+        """The four signals per tool."""
+        return await self._asked(self._questions.signals(query, caller))
 
     async def _asked(self, question: Coroutine[Any, Any, Envelope]) -> Envelope:
         try:

@@ -16,6 +16,7 @@ from gateway.contract.requests import (
     Readiness,
     SettledAs,
     SettleRequest,
+    SignalQuery,
     ToolSummary,
 )
 from gateway.manifest.policies import Scope
@@ -35,9 +36,14 @@ from gateway.stages.execute.operation.record import RUNNING, SETTLED, Record, St
 from gateway.stages.execute.operation.table import Event, IllegalMoveError
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
+from gateway.stages.monitor.headroom import Declared
+from gateway.stages.monitor.signals import signals_of
 from gateway.stages.normalise.stored import store_answer
 
 _EVENTS = {SettledAs.EXECUTED: Event.OPERATOR_DONE, SettledAs.NOT_EXECUTED: Event.OPERATOR_FREE}
+
+SIGNAL_ROWS = 2000
+"""Rows that one answer about signals is made of, the newest: reading them keeps the event loop for tens of milliseconds."""
 
 
 class Questions:
@@ -91,6 +97,30 @@ class Questions:
                 limit=query.limit,
             )
         )
+
+    async def signals(self, query: SignalQuery, caller: Caller) -> Envelope:
+        """The four signals per tool, from the newest rows of the tenant that the caller may see."""
+        reader = EXECUTIONS_READ in caller.permissions
+        # What is asked for is picked out here: a store may have to look at every row to find those of one tool.
+        wanted = RowFilter(tenant=caller.tenant, since_wall=query.since_wall, limit=SIGNAL_ROWS + 1)
+        found = await self._parts.store.list_rows(wanted)
+        read = found[:SIGNAL_ROWS]
+        rows = [r for r in read if (reader or r.subject == caller.subject) and query.tool in (None, r.tool)]
+        seen = read if reader else rows
+        tools = self._parts.tools.catalogue.tools.values()
+        declared = {
+            tool.name: Declared(read_s=tool.timeouts.read_s, total_s=tool.timeouts.total_s)
+            for tool in tools
+            if reader or tool.permission in caller.permissions
+        }
+        data = {
+            "tools": [signals.to_dict() for signals in signals_of(rows, declared)],
+            "rows": len(seen),
+            "rows_cap": SIGNAL_ROWS,
+            "complete": len(found) == len(read),
+            "oldest_at": rfc3339(seen[-1].at_wall) if seen else None,
+        }
+        return succeed(data, self._meta())
 
     async def reconcile(self, operation_id: str, caller: Caller) -> Envelope:
         """Look now, by the manifest's means."""

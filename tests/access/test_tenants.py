@@ -114,6 +114,8 @@ async def test_another_tenants_operation_is_not_there(tmp_path: Path, store: str
         rows = [
             (await it.get(it.theirs, "/v1/executions", **query)).envelope["data"] for query in ({}, {"run_id": "run-1"})
         ]
+        signals = (await it.get(it.theirs, "/v1/signals")).envelope["data"]
+        own = (await it.get(it.ours, "/v1/signals")).envelope["data"]
         still = await it.get(it.ours, f"/v1/operations/{unknown.operation_id}")
 
     seen, never = ([_essence(answer) for answer in answers] for answers in told.values())
@@ -121,6 +123,8 @@ async def test_another_tenants_operation_is_not_there(tmp_path: Path, store: str
     assert {status for status, _ in seen} == {404}
     assert found == [{"operations": []}] * len(queries)
     assert rows == [{"executions": []}] * 2
+    assert (signals["tools"], signals["rows"], signals["oldest_at"]) == ([], 0, None)
+    assert [told["tool"] for told in own["tools"]] == ["act"]
     assert still.envelope["data"]["state"] == mine["state"]
 
 

@@ -95,6 +95,7 @@ def _routes(
         Route("/v1/approvals/{approval_id}", door(approvals.one), methods=["GET"]),
         Route("/v1/approvals/{approval_id}/decision", door(approvals.decide), methods=["POST"]),
         Route("/v1/executions", door(records.executions), methods=["GET"]),
+        Route("/v1/signals", door(records.signals), methods=["GET"]),
         Route("/v1/breakers", door(records.breakers), methods=["GET"]),
         Route("/healthz", health.alive, methods=["GET"]),
         Route("/readyz", health.ready, methods=["GET"]),

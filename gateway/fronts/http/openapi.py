@@ -141,6 +141,9 @@ def _record_paths() -> dict[str, Any]:
             },
         },
         "/v1/executions": {"get": rows},
+        "/v1/signals": {
+            "get": _get("getSignals", "Four signals per tool; `data` is a Signals.", [tool, since], [503]),
+        },
         "/v1/breakers": {"get": _get("listBreakers", "Every circuit breaker.", [], [403])},
     }
 

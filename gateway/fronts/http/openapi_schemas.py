@@ -60,6 +60,8 @@ def schemas() -> dict[str, Schema]:
         "ApprovalState": {"type": "string", "enum": [status.value for status in Status]},
         "Tool": _tool(),
         "ExecutionRow": _execution_row(),
+        "Signals": _signals(),
+        "ToolSignals": _tool_signals(),
         "Breaker": _record(
             {
                 "scope": _TEXT,
@@ -174,6 +176,58 @@ def _execution_row() -> Schema:
             "settled_by": maybe_text,
             "approval_id": maybe_text,
             "trace_id": maybe_text,
+        }
+    )
+
+
+def _signals() -> Schema:
+    return _record(
+        {
+            "tools": {"type": "array", "items": ref("ToolSignals")},
+            "rows": {**_COUNT, "description": "Rows that were read, the newest."},
+            "rows_cap": {**_COUNT, "description": "Never more than this."},
+            "complete": {**_FLAG, "description": "false: there are older rows that were not read."},
+            "oldest_at": _or_null({"type": "string", "format": "date-time"}),
+        }
+    )
+
+
+def _tool_signals() -> Schema:
+    maybe_number, counts = _or_null(_SECONDS), {"type": "object", "additionalProperties": _COUNT}
+    units: Schema = {"type": "object", "additionalProperties": {"type": "number"}}
+    headroom = {
+        "timeout_s": _SECONDS,
+        "near": _COUNT,
+        "near_share": maybe_number,
+        "cut_off": _COUNT,
+        "warning": _or_null(_TEXT),
+        "advised_s": maybe_number,
+        "advice": _TEXT,
+    }
+    latency = {
+        "calls": _COUNT,
+        "retried": _COUNT,
+        "timed_out": _COUNT,
+        "p50_ms": maybe_number,
+        "p95_ms": maybe_number,
+        "p99_ms": maybe_number,
+        "headroom": _or_null(_record(headroom)),
+    }
+    outcomes = {"calls": _COUNT, "by_outcome": counts, "by_code": counts, "error_rate": maybe_number}
+    cost = {
+        "runs": _COUNT,
+        "calls_per_run": maybe_number,
+        "tokens_per_run": maybe_number,
+        "units_per_run": units,
+        "units": units,
+    }
+    return _record(
+        {
+            "tool": _TEXT,
+            "outcomes": _record(outcomes),
+            "latency": _record(latency),
+            "retries": _record({"attempts": _COUNT, "retries": _COUNT, "rate": maybe_number}),
+            "cost": _record(cost),
         }
     )
 

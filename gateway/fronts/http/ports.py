@@ -14,6 +14,7 @@ from gateway.contract.requests import (
     OperationQuery,
     Readiness,
     SettleRequest,
+    SignalQuery,
     ToolSummary,
 )
 from gateway.stages.monitor.ports import RequestTrace
@@ -78,6 +79,10 @@ class Core(Protocol):
 
     async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:
         """Rows of the caller's own, or with `executions:read` of the tenant."""
+        ...
+
+    async def signals(self, query: SignalQuery, caller: Caller) -> Envelope:
+        """The four signals per tool, from the same rows as `executions`: `{"tools": […], "rows": …}`."""
         ...
 
     def breakers(self) -> tuple[BreakerView, ...]:

@@ -15,6 +15,7 @@ from gateway.contract.requests import (
     OperationQuery,
     SettledAs,
     SettleRequest,
+    SignalQuery,
 )
 from gateway.fronts.http.answers import Refusal
 from gateway.fronts.http.proposals import only
@@ -29,6 +30,7 @@ _STATES: Final[Mapping[str, frozenset[str]]] = {
 STATE_NAMES: Final = tuple(sorted(_STATES))
 _OPERATION_PARAMETERS: Final = ("key", "state", "run_id", "tool", "limit")
 _EXECUTION_PARAMETERS: Final = ("run_id", "tool", "code", "since", "limit")
+_SIGNAL_PARAMETERS: Final = ("tool", "since")
 _APPROVAL_PARAMETERS: Final = ("state", "run_id", "tool", "limit")
 _DECISION_FIELDS: Final = ("decision", "note")
 _DECISIONS: Final = {"approve": True, "deny": False}
@@ -77,6 +79,16 @@ def execution_query(pairs: Pairs) -> ExecutionQuery:
         since_wall=_moment(asked.get("since")),
         limit=_limit(asked),
     )
+
+
+def signal_query(pairs: Pairs) -> SignalQuery:
+    """The question of `GET /v1/signals`.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    asked = single(pairs, _SIGNAL_PARAMETERS)
+    return SignalQuery(tool=asked.get("tool"), since_wall=_moment(asked.get("since")))
 
 
 def approval_query(pairs: Pairs) -> ApprovalQuery:

@@ -1,4 +1,4 @@
-"""`/v1/operations`, `/v1/executions`, `/v1/breakers`: what was done, what is in doubt, and who settles it."""
+"""`/v1/operations`, `/v1/executions`, `/v1/signals`, `/v1/breakers`: what was done, what is in doubt, and who settles it."""
 
 import re
 from dataclasses import asdict
@@ -16,7 +16,7 @@ from gateway.fronts.http.bodies import BodyLimits, parse_object, read_body
 from gateway.fronts.http.gate import exchange_of, passed_on, require, told
 from gateway.fronts.http.head import require_json
 from gateway.fronts.http.ports import Core
-from gateway.fronts.http.questions import execution_query, operation_query, settle_request, single
+from gateway.fronts.http.questions import execution_query, operation_query, settle_request, signal_query, single
 
 _OPERATION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LINES_TYPE: Final = "application/x-ndjson"
@@ -62,6 +62,11 @@ class Records:
             lines = b"".join(encode(document) + b"\n" for document in documents)
             return Response(lines, media_type=_LINES_TYPE, headers={"cache-control": "no-store"})
         return told(request, {"executions": documents})
+
+    async def signals(self, request: Request, caller: Caller) -> Response:
+        """`GET /v1/signals`."""
+        query = signal_query(request.query_params.multi_items())
+        return passed_on(request, await self._core.signals(query, caller))
 
     async def breakers(self, request: Request, caller: Caller) -> Response:
         """`GET /v1/breakers`. They are shared by tenants, so seeing them is an operator's right."""

@@ -85,6 +85,7 @@ async def test_a_refund_and_everything_that_can_be_asked_about_it(tmp_path: Path
             "operations", "settle", operation_id, "--not-executed", "--evidence", "I would rather not"
         )
         rows = await running.oncegate("executions", "--json")
+        signals = await running.oncegate("report", "issue_refund", "--json")
         store = f"sqlite:///{tmp_path}/store.sqlite"
         forgotten = await asyncio.to_thread(run, "operations", "forget", operation_id, "--yes", "--store", store)
         afterwards = await running.oncegate("call", *words, "--json")
@@ -100,6 +101,8 @@ async def test_a_refund_and_everything_that_can_be_asked_about_it(tmp_path: Path
     assert operations[0]["operation_key"] == json.loads(prepared.stdout)["data"]["operation_key"]
     assert json.loads(shown.stdout)["data"] == operations[0] == json.loads(reconciled.stdout)["data"]
     assert [json.loads(line)["code"] for line in rows.stdout.splitlines()] == ["idempotency_conflict", None, None]
+    (signalled,) = json.loads(signals.stdout)["data"]["tools"]
+    assert signalled["outcomes"]["by_outcome"] == {"rejected": 1, "replayed": 1, "ok": 1}
     assert forgotten.exit_code == 0, forgotten.output
     assert (afterwards.exit_code, json.loads(afterwards.stdout)["error"]["code"]) == (5, "done_result_lost")
     assert effects == 1

@@ -11,7 +11,7 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
-from gateway.contract.requests import ExecutionQuery
+from gateway.contract.requests import ExecutionQuery, SignalQuery
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
@@ -186,6 +186,7 @@ async def test_questions_are_answered_while_the_store_is_away(rig: MakeRig) -> N
         await gateway.pipeline.operation("x", CALLER),
         await gateway.pipeline.reconcile("x", CALLER),
         await gateway.pipeline.executions(ExecutionQuery(), CALLER),
+        await gateway.pipeline.signals(SignalQuery(), CALLER),
     ]
     wires.it.loses = None
     for envelope in envelopes:

@@ -17,6 +17,7 @@ from gateway.contract.requests import (
     OperationQuery,
     Readiness,
     SettleRequest,
+    SignalQuery,
     ToolSummary,
 )
 
@@ -51,6 +52,7 @@ class FakeCore:
     on_call: Callable[[ToolCall], Awaitable[Envelope]] | None = None
     readiness: Callable[[], Awaitable[Readiness]] | None = None
     rows: tuple[ExecutionRow, ...] | Envelope = (ROW,)
+    signs: dict[str, Any] | Envelope = field(default_factory=lambda: {"tools": []})
     asked: list[Any] = field(default_factory=list)
     refusals: list[tuple[Envelope, Caller]] = field(default_factory=list)
     life: list[str] = field(default_factory=list)
@@ -119,6 +121,10 @@ class FakeCore:
     async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:
         self.asked.append((query, caller))
         return self.rows
+
+    async def signals(self, query: SignalQuery, caller: Caller) -> Envelope:
+        self.asked.append((query, caller))
+        return succeed(self.signs, Meta(request_id="")) if isinstance(self.signs, dict) else self.signs
 
     def breakers(self) -> tuple[BreakerView, ...]:
         return (BreakerView(scope="payments", state="closed"),)

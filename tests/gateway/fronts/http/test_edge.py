@@ -90,7 +90,6 @@ async def test_a_header_that_decides_something_comes_once(served: Served, name: 
         "/V1/tools",
         "/v1/tools.",
         "/v1/approvals/",
-        "/v1/signals",
         "/mcp/",
         "/console",
         "/docs",

@@ -13,6 +13,7 @@ GUARDED = [
     ("POST", "/v1/operations/01JOP/reconcile"),
     ("POST", "/v1/operations/01JOP/settle"),
     ("GET", "/v1/executions"),
+    ("GET", "/v1/signals"),
     ("GET", "/v1/breakers"),
     ("POST", "/v1/tools/issue_refund/calls"),
     ("POST", "/v1/tools/issue_refund/prepare"),

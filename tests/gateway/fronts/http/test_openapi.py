@@ -47,7 +47,7 @@ def test_every_operation_has_its_own_name() -> None:
         if method in {"get", "post"}
     ]
 
-    assert len(names) == len(set(names)) == 17
+    assert len(names) == len(set(names)) == 18
 
 
 def test_every_code_stands_under_its_status() -> None:

@@ -1,6 +1,6 @@
 """The schemas against the values they describe."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -8,12 +8,14 @@ from jsonschema_rs import validator_for
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail, succeed
-from gateway.contract.execution import ExecutionRow
+from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.requests import BreakerView, Readiness
 from gateway.fronts.http.answers import Refusal
 from gateway.fronts.http.head import Exchange
 from gateway.fronts.http.openapi_schemas import schemas
 from gateway.fronts.http.proposals import parse_call
+from gateway.stages.monitor.headroom import Declared
+from gateway.stages.monitor.signals import signals_of
 from tests.gateway.fronts.http.fake_core import REFUND
 
 
@@ -48,6 +50,24 @@ def test_a_result_fits() -> None:
 def test_every_member_is_documented(name: str, written: set[str]) -> None:
     """A field added to the contract must be added here."""
     assert set(schemas()[name]["properties"]) == written
+
+
+def test_signals_are_as_documented() -> None:
+    """Every member of every part, with and without numbers, and no member more."""
+    row = ExecutionRow(row_id="r", kind=RowKind.CALL, at_wall=1.0, tenant="t", subject="s", tool="act", run_id="r")
+    tried = replace(row, attempts=1, latency_ms=5.0, cost_unit="usd", cost=0.5)
+    for rows in ([row], [row, tried] * 20):
+        for declared in ({}, {"act": Declared(read_s=5.0, total_s=20.0)}):
+            (signals,) = signals_of(rows, declared)
+            told = signals.to_dict()
+            data = {"tools": [told], "rows": 1, "rows_cap": 2000, "complete": True, "oldest_at": None}
+            assert fits("Signals", data)
+            assert all(set(shape["required"]) == set(told[part]) for part, shape in _parts().items())
+    assert set(told["latency"]["headroom"]) == set(_parts()["latency"]["properties"]["headroom"]["required"])
+
+
+def _parts() -> dict[str, Any]:
+    return {name: part for name, part in schemas()["ToolSignals"]["properties"].items() if name != "tool"}
 
 
 @pytest.mark.parametrize(

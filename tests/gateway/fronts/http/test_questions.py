@@ -11,6 +11,7 @@ from gateway.contract.requests import (
     OperationQuery,
     SettledAs,
     SettleRequest,
+    SignalQuery,
 )
 from gateway.fronts.http.answers import Refusal
 from gateway.fronts.http.questions import (
@@ -19,6 +20,7 @@ from gateway.fronts.http.questions import (
     execution_query,
     operation_query,
     settle_request,
+    signal_query,
 )
 
 
@@ -51,6 +53,14 @@ def test_every_parameter_of_executions_is_asked() -> None:
     ]
 
     assert execution_query(pairs) == ExecutionQuery(run_id="r", tool="t", code="circuit_open", since_wall=60.0, limit=1)
+
+
+def test_signals_are_asked_by_tool_and_moment() -> None:
+    """Both reach the core; without them it is every tool, from the beginning; other words are refused."""
+    assert signal_query([("tool", "t"), ("since", "1970-01-01T00:01:00Z")]) == SignalQuery(tool="t", since_wall=60.0)
+    assert signal_query([]) == SignalQuery()
+    with pytest.raises(Refusal):
+        signal_query([("limit", "5")])
 
 
 @pytest.mark.parametrize("since", ["1970-01-01T01:01:00+01:00", "1970-01-01T01:01:00 01:00"])

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
-from gateway.contract.requests import OperationQuery, SettledAs, SettleRequest
+from gateway.contract.requests import OperationQuery, SettledAs, SettleRequest, SignalQuery
 from tests.gateway.fronts.http.fake_core import CALLER, ROW, FakeCore
 from tests.gateway.fronts.http.served import Served, serving
 
@@ -64,6 +64,14 @@ async def test_rows_come_as_one_envelope_or_as_lines(served: Served) -> None:
     assert whole.json()["data"] == {"executions": [asdict(ROW)]}
     assert lines.headers["content-type"] == "application/x-ndjson"
     assert [json.loads(line) for line in lines.text.splitlines()] == [asdict(ROW)]
+
+
+async def test_signals_are_the_cores_answer(served: Served) -> None:
+    """Query and caller reach the core, and its envelope comes back."""
+    answer = await served.client.get("/v1/signals", params={"tool": "issue_refund"})
+
+    assert (answer.status_code, answer.json()["data"]) == (200, {"tools": []})
+    assert served.core.asked == [(SignalQuery(tool="issue_refund"), CALLER)]
 
 
 async def test_rows_that_cannot_be_read_are_an_envelope() -> None:
