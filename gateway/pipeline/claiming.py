@@ -29,7 +29,7 @@ from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.claim import Claim
 from gateway.stages.execute.operation.machine import FencedError
-from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, TakeOver
+from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, MayBegin, TakeOver
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Bodies, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
@@ -67,14 +67,10 @@ class Claims:
         self._spawn = spawn
         self.draining = False
 
-    async def start(self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit) -> Step:
+    async def start(self, meeting: MayBegin, visit: Visit) -> Step:
         """Claim, and carry it out."""
         parts, intention = self._parts, visit.intention
-        # A record of an earlier revision keeps its key: what was sent under it, and what a look-up asks for, is that.
-        if isinstance(meeting, BeginAgain | TakeOver):
-            key = meeting.record.key
-        else:
-            key = intention.operation_key(meeting.occurrence)
+        key = intention.key_at(meeting)
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
@@ -89,9 +85,7 @@ class Claims:
         claimed = await self._claimed(meeting, visit, key, granted)
         return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
 
-    async def _claimed(
-        self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit, key: str, granted: Granted
-    ) -> Record | None:
+    async def _claimed(self, meeting: MayBegin, visit: Visit, key: str, granted: Granted) -> Record | None:
         """The record, now this visit's; None: somebody was first."""
         parts, intention = self._parts, visit.intention
         token = parts.chance.token()
@@ -124,9 +118,7 @@ class Claims:
             self._spool.later(lambda: self._let_go(intention.origin.tenant, key, token))
             raise
 
-    async def _granted(
-        self, meeting: Begin | BeginAgain | TakeOver | Forgotten, visit: Visit, key: str, rendered: RenderedRequest
-    ) -> Granted | Step:
+    async def _granted(self, meeting: MayBegin, visit: Visit, key: str, rendered: RenderedRequest) -> Granted | Step:
         if visit.intention.tool.approval is None:
             return NOT_NEEDED
         earlier = meeting.earlier if isinstance(meeting, Begin | BeginAgain) else None

@@ -14,13 +14,10 @@ from gateway.pipeline.visit import Visit
 from gateway.pipeline.writes import NOT_DONE_BEFORE, Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
 from gateway.stages.execute.operation.intention import Intention, intend
-from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, NotRepeatable, TakeOver
+from gateway.stages.execute.operation.meeting import Begin, BeginAgain, MayBegin, NotRepeatable
 from gateway.stages.monitor.silent import SilentCall
 from gateway.stages.validate.checks import validate
 from gateway.stages.validate.verdict import Rejected
-
-ANEW = (Begin, BeginAgain, TakeOver, Forgotten)
-"""What a call meets that would make an attempt of its own. Everything else answers it, whatever the rules say now."""
 
 _NO_APPROVAL = {"required": False, "reason": None, "approvers": None, "expires_after": None}
 
@@ -61,13 +58,12 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, ruling: Ruling, 
     meeting, _ = await writes.meet_own(visit)
     if isinstance(meeting, NotRepeatable):
         return telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED, message=NOT_DONE_BEFORE)
-    if isinstance(meeting, ANEW):
+    if isinstance(meeting, MayBegin):
         asked = await _asked_for(visit, meeting, claims)
         if isinstance(asked, Envelope):
             return asked
         answer["approval"] = asked
-    # Where a record stands already, it is that operation which the call would be answered from.
-    key = intention.operation_key(meeting.occurrence) if isinstance(meeting, Begin | Forgotten) else meeting.record.key
+    key = intention.key_at(meeting)
     rendered = claims.render(visit, key)
     if isinstance(rendered, Envelope):
         return rendered
@@ -75,9 +71,7 @@ async def prepare(parts: Parts, writes: Writes, claims: Claims, ruling: Ruling, 
     return succeed({**answer, "operation_key": key, "action_hash": hashed}, telling.meta())
 
 
-async def _asked_for(
-    visit: Visit, meeting: Begin | BeginAgain | TakeOver | Forgotten, claims: Claims
-) -> Envelope | dict[str, Any]:
+async def _asked_for(visit: Visit, meeting: MayBegin, claims: Claims) -> Envelope | dict[str, Any]:
     """What the call would have to wait for, if the rules allow it at all. Nobody is asked yet."""
     tool = visit.intention.tool
     if (denied := await visit.ruling.refusal(tool, EXECUTION)) is not None:

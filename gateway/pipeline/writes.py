@@ -31,6 +31,7 @@ from gateway.stages.execute.operation.meeting import (
     Frozen,
     Held,
     InDoubt,
+    MayBegin,
     Meeting,
     NoRecord,
     NotRepeatable,
@@ -119,7 +120,7 @@ class Writes:
         """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""
         wait_s = self._unsure_for_s(visit, self._parts.store.now())
         asks_first = isinstance(meeting, Forgotten) and _looks(visit.intention.tool)
-        if wait_s <= 0 or asks_first or not isinstance(meeting, Begin | BeginAgain | TakeOver | Forgotten):
+        if wait_s <= 0 or asks_first or not isinstance(meeting, MayBegin):
             return None
         visit.telling.idempotency = IdempotencyResult.STORE_ERROR
         return visit.telling.refuse(ErrorCode.STORE_UNAVAILABLE, retry_after_s=wait_s)

@@ -11,7 +11,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.quick import quick
 from gateway.manifest.policies import Effect, Repeat, Scope
 from gateway.manifest.tool import Tool
-from gateway.stages.execute.operation.meeting import Newcomer
+from gateway.stages.execute.operation.meeting import Begin, Forgotten, MayBegin, Newcomer, OwnRecord
 from gateway.stages.execute.operation.record import Hold, Origin, Record
 
 
@@ -31,6 +31,16 @@ class Intention:
     def operation_key(self, occurrence: int) -> str:
         """The key of one occurrence; what goes downstream."""
         return keys.operation_key(self.identity, occurrence)
+
+    def key_at(self, meeting: MayBegin | OwnRecord) -> str:
+        """The key of the operation that the call belongs to.
+
+        A record keeps its key, also one of an earlier revision: what was sent under it, and what a look-up asks for,
+        is that.
+        """
+        if isinstance(meeting, Begin | Forgotten):
+            return self.operation_key(meeting.occurrence)
+        return meeting.record.key
 
     def newcomer(self, call: ToolCall, *, epoch: str, unsure: bool = False) -> Newcomer:
         """What the call brings to the meeting with its record, in a store of this `epoch`.

@@ -119,6 +119,8 @@ class Held:
 NoRecord = Begin | Forgotten
 OwnRecord = BeginAgain | TakeOver | SeeDead | Answered | Conflict | Running | InDoubt | Frozen
 Meeting = NoRecord | OwnRecord | NotRepeatable | Held
+MayBegin = Begin | BeginAgain | TakeOver | Forgotten
+"""Lets a call make an attempt of its own. Everything else answers it, whatever the rules say now."""
 
 
 def meet(
@@ -180,7 +182,7 @@ def meet_holders(
 
     `holders` are the records that hold an entry now.
     """
-    if not isinstance(meeting, Begin | BeginAgain | TakeOver | Forgotten):
+    if not isinstance(meeting, MayBegin):
         return meeting
     mine = meeting.record.key if isinstance(meeting, BeginAgain | TakeOver) else None
     for hold, holder in holders:
