@@ -39,7 +39,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 """Starts a task that the pipeline waits for when it stops."""
 
 # The owner's own troubles: a waiter has none of them, and may claim.
-_OWNERS_OWN = frozenset({ErrorCode.DEADLINE_BEFORE_SEND, ErrorCode.DEADLINE_TOO_SHORT, ErrorCode.DRAINING})
+_OWNER_ONLY = frozenset({ErrorCode.DEADLINE_BEFORE_SEND, ErrorCode.DEADLINE_TOO_SHORT, ErrorCode.DRAINING})
 
 
 class Claims:
@@ -270,6 +270,6 @@ class Claims:
 def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:
     """What those who wait are told: the owner's failure, unless it was its own. A result they read from the record."""
     told = answer.result() if answer is not None and answer.done() else None
-    if not isinstance(told, Envelope) or told.error is None or told.error.code in _OWNERS_OWN:
+    if not isinstance(told, Envelope) or told.error is None or told.error.code in _OWNER_ONLY:
         return None
     return told

@@ -34,15 +34,15 @@ from gateway.pipeline.claiming import Claims
 from gateway.pipeline.forgetting import Forgetting
 from gateway.pipeline.inbox import Inbox
 from gateway.pipeline.keeping import Keeper
-from gateway.pipeline.limiting import over_limit, settled
+from gateway.pipeline.limiting import over_limit, with_rates
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse, stopped
 from gateway.pipeline.questions import Questions, unavailable
-from gateway.pipeline.reads import run_read, told
+from gateway.pipeline.reads import read_envelope, run_read
 from gateway.pipeline.reconciling import Looker
-from gateway.pipeline.rowing import Rows
+from gateway.pipeline.rowing import RowKeeper
 from gateway.pipeline.ruling import ACCESS, EVERY, Ruling
 from gateway.pipeline.spool import Faults, Spool
 from gateway.pipeline.sweeping import Sweeper
@@ -73,7 +73,7 @@ class Pipeline:
         self._spool = Spool(parts.clock, faults)
         self._pulse = Pulse(parts)
         keeper = Keeper(parts.store, parts.telemetry)
-        self._rows = Rows(parts, keeper, self._spool)
+        self._rows = RowKeeper(parts, keeper, self._spool)
         looker = Looker(parts, keeper)
         room = WaitingRoom(parts.bounds.waiters)
         self._pins = Pins(parts)
@@ -115,7 +115,7 @@ class Pipeline:
                     # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
                     return await asyncio.shield(self._spawn(self._written(telling, trace, tool, deadline)))
         telling.end(envelope, trace)
-        return await settled(parts, telling, envelope)
+        return await with_rates(parts, telling, envelope)
 
     async def _read(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         try:
@@ -133,12 +133,12 @@ class Pipeline:
             rendered = render(tool, telling.values(key=""))
         except RenderError as error:
             return telling.unsendable(error)
-        return told(telling, await run_read(self._parts, tool, rendered, trace, deadline=deadline))
+        return read_envelope(telling, await run_read(self._parts, tool, rendered, trace, deadline=deadline))
 
     async def _written(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         envelope = await self._write(telling, trace, tool, deadline)
         telling.end(envelope, trace)
-        return await settled(self._parts, telling, envelope)
+        return await with_rates(self._parts, telling, envelope)
 
     async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)

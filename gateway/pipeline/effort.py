@@ -14,7 +14,7 @@ from gateway.contract.quick import quick
 from gateway.manifest.policies import Effect
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
-from gateway.pipeline.keeping import HeldError, Keeper, Rows, no_rows
+from gateway.pipeline.keeping import HeldError, Keeper, RowsOf, no_rows
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge, kind_of
@@ -136,7 +136,9 @@ class Effort:
         await running.admission.end(None if gated else outcome)
         return outcome
 
-    async def learn(self, outcome: Outcome, rows: Rows = no_rows, *, result: bytes | None, code: str | None) -> Record:
+    async def learn(
+        self, outcome: Outcome, rows: RowsOf = no_rows, *, result: bytes | None, code: str | None
+    ) -> Record:
         """Fold the outcome of the last try into the record. A try that never passed the gate teaches nothing.
 
         Args:
@@ -170,7 +172,7 @@ class Effort:
         self.record = await self._keeper.move(self.record, move, rows)
         return self.record
 
-    async def give_up(self, rows: Rows = no_rows) -> Record:
+    async def give_up(self, rows: RowsOf = no_rows) -> Record:
         """End a claim of which nothing was sent."""
         ownership = self._ownership
         if ownership is None or self.record.state is not State.CLAIMED:
@@ -189,7 +191,7 @@ class Effort:
                 current, lambda r, now: machine.learn(r, number, Evidence.NOT_SENT, word, now=now)
             )
 
-    async def answer_caller(self, rows: Rows) -> Record:
+    async def answer_caller(self, rows: RowsOf) -> Record:
         """The caller is told *unknown* while the socket stays open."""
         ownership = self._ownership
         if ownership is None:

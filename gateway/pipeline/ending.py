@@ -13,7 +13,7 @@ from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow
 from gateway.pipeline.effort import Effort, Running
-from gateway.pipeline.keeping import Rows
+from gateway.pipeline.keeping import RowsOf
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sending import Withheld
@@ -187,7 +187,7 @@ class Ending:
     async def _row(self, envelope: Envelope) -> None:
         await self._effort.append(self._telling.row(envelope))
 
-    def _rows_of(self, envelope: Envelope) -> Rows:
+    def _rows_of(self, envelope: Envelope) -> RowsOf:
         return lambda _: (self._telling.row(envelope),)
 
     async def _pause(self, seconds: float, running: Running | None) -> None:

@@ -23,7 +23,7 @@ from gateway.stages.monitor.ports import Telemetry
 
 Move = Callable[[Record, float], Record]
 """A record and the store's time, to the record as it becomes. Run again on what stands there now, if need be."""
-Rows = Callable[[Record], Sequence[ExecutionRow]]
+RowsOf = Callable[[Record], Sequence[ExecutionRow]]
 Entitled = Callable[[Approval], bool]
 """Whether an approval was given by somebody who may give it."""
 
@@ -83,7 +83,7 @@ class Keeper:
         self,
         record: Record,
         move: Move,
-        rows: Rows = no_rows,
+        rows: RowsOf = no_rows,
         *,
         leased: bool = False,
         entitled: Entitled | None = None,
@@ -106,7 +106,7 @@ class Keeper:
             raise
 
     async def _moved(
-        self, record: Record, move: Move, rows: Rows, *, leased: bool, entitled: Entitled | None
+        self, record: Record, move: Move, rows: RowsOf, *, leased: bool, entitled: Entitled | None
     ) -> Record:
         stored: Record | None = record
         while True:

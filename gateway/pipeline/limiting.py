@@ -40,7 +40,7 @@ async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
     return telling.refuse(ErrorCode.RATE_LIMITED, retry_after_s=taken.wait_s, limit=limit)
 
 
-async def settled(parts: Parts, telling: Telling, envelope: Envelope) -> Envelope:
+async def with_rates(parts: Parts, telling: Telling, envelope: Envelope) -> Envelope:
     """The answer with what is left of the caller's rates. Nothing is spent by a call that was not carried out."""
     allowance = telling.allowance
     if allowance.purse is not None and not charged(envelope):

@@ -64,7 +64,7 @@ async def run_read(
         number += 1
 
 
-def told(telling: Telling, reading: Reading) -> Envelope:
+def read_envelope(telling: Telling, reading: Reading) -> Envelope:
     """How a read ended, as its caller is told."""
     if isinstance(reading.outcome, Withheld):
         return telling.withhold(reading.outcome)

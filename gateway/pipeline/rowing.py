@@ -10,7 +10,7 @@ from gateway.pipeline.telling import Telling
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 
 
-class Rows:
+class RowKeeper:
     """Keeps them; with the store away, later."""
 
     def __init__(self, parts: Parts, keeper: Keeper, spool: Spool) -> None:

@@ -15,8 +15,8 @@ from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Effect, Guards
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.reads import Reading, run_read, told
-from gateway.pipeline.rowing import Rows
+from gateway.pipeline.reads import Reading, read_envelope, run_read
+from gateway.pipeline.rowing import RowKeeper
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.outcome import Done
 from gateway.stages.execute.attempt.render import render
@@ -35,7 +35,7 @@ EVERY: Final = frozenset(Guards)
 class Ruling:
     """Asked once before the record is looked at, and again before a new attempt."""
 
-    def __init__(self, parts: Parts, rows: Rows, telling: Telling, *, traceparent: str | None) -> None:
+    def __init__(self, parts: Parts, rows: RowKeeper, telling: Telling, *, traceparent: str | None) -> None:
         self._parts = parts
         self._rows = rows
         self._telling = telling
@@ -113,7 +113,7 @@ class Ruling:
         except RenderError as error:
             return _no(telling.unsendable(error))
         reading = await run_read(self._parts, reader, rendered, trace, deadline=deadline)
-        envelope = told(telling, reading)
+        envelope = read_envelope(telling, reading)
         if not envelope.ok:
             return _no(envelope)
         return known(reader, _raw(reader, reading)), envelope

@@ -12,7 +12,7 @@ from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
 from gateway.contract.envelope import Envelope, ToolError
 from gateway.pipeline.keeping import Keeper
-from gateway.pipeline.rowing import Rows
+from gateway.pipeline.rowing import RowKeeper
 from gateway.pipeline.ruling import EVERY, Ruling
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import Telling
@@ -393,7 +393,7 @@ async def test_what_is_gone_or_writes_by_now_is_not_asked(rig: MakeRig, successo
     assert gateway.shelf.reload()
     telling = Telling(parts, ToolCall(tool="act", arguments={}), CALLER, trace_id=None, arrived=parts.clock.monotonic())
     telling.knows(tool, {"order": "A", "amount": 5})
-    rows = Rows(parts, Keeper(parts.store, parts.telemetry), Spool(parts.clock, noted(gateway.faults)))
+    rows = RowKeeper(parts, Keeper(parts.store, parts.telemetry), Spool(parts.clock, noted(gateway.faults)))
     refused = await Ruling(parts, rows, telling, traceparent=None).refusal(tool, EVERY)
     assert refused is not None
     assert error(refused).code == ErrorCode.RULE_LOOKUP_FAILED
