@@ -1,0 +1,32 @@
+"""README.md: its quickstart, run as it stands by one shell."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.docs.test_agent_page import ROOT, free_ports, played
+
+SHELL: Final = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="the page is for a shell with curl")
+def test_the_quickstart_asks_a_person_and_makes_one_refund(tmp_path: Path) -> None:
+    """From the keys to the stored result: asked for, approved, made, told again; nothing has to be filled in."""
+    (tmp_path / "tool_manifests").symlink_to(ROOT / "tool_manifests")
+    provider, gateway = free_ports()
+    script = "".join(SHELL).replace("9000", str(provider)).replace("8080", str(gateway))
+    script = script.replace(
+        "oncegate serve", f"export ONCEGATE_URL=http://127.0.0.1:{gateway}\noncegate serve --port {gateway}"
+    )
+
+    code, printed = played(tmp_path, script)
+
+    logs = "".join(log.read_text() for log in tmp_path.glob("*.log"))
+    assert code == 0, f"{printed}\n{logs}"
+    assert "must be approved by somebody with refunds:approve first" in printed
+    assert printed.count("RF-99201") == 2
+    assert printed.count("the stored result of an earlier call") == 1
