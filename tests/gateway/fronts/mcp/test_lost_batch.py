@@ -1,11 +1,16 @@
-"""A batch keeps every answer it has, whatever one of its messages is: the real gateway and a provider on sockets."""
+"""A batch keeps every answer it has, whatever one of its messages is or comes to."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.gateway.fronts.mcp.asking import message
+from gateway.contract.call import ToolCall
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope, Meta, fail, succeed
+from tests.gateway.fronts.http.fake_core import CALLER, FakeCore
+from tests.gateway.fronts.http.served import serving
+from tests.gateway.fronts.mcp.asking import message, send
 from tests.gateway.pipeline.rig import eventually, looked_up
 from tests.wire_codes.stand import Stand, standing
 
@@ -57,3 +62,28 @@ async def test_a_call_without_parameters_is_a_wrong_call(tmp_path: Path) -> None
     assert (status, answer["id"], answer["error"]["code"]) == (200, 2, -32602)
     assert answer["error"]["data"]["error"]["code"] == "invalid_request"
     assert [(row["subject"], row["tool"]) for row in rows] == [("agent", "_unknown")]
+
+
+async def test_an_answer_that_cannot_be_written_takes_no_other_along() -> None:
+    """The call it was for may have been carried out; it is told so, with a row, and the others keep their answers."""
+
+    async def unwritable(call: ToolCall) -> Envelope:
+        meta = Meta(request_id=call.request_id, tool=call.tool)
+        if call.arguments["order"] == "A":
+            return succeed({}, meta)
+        return fail(ErrorCode.UNKNOWN_TOOL, meta, details={"what": object()})
+
+    batch = [
+        message("tools/call", WRITE),
+        message("tools/call", {**WRITE, "arguments": {"order": "B"}}, rpc_id=2),
+        message("ping", rpc_id=3),
+    ]
+    async with serving(FakeCore(on_call=unwritable)) as served:
+        status, _, answers = await send(served, batch)
+        ((row, caller),) = served.core.refusals
+
+    assert (status, [answer["id"] for answer in answers]) == (200, [1, 2, 3])
+    assert answers[0]["result"]["structuredContent"]["ok"] is True
+    assert answers[1]["error"]["code"] == -32603
+    assert answers[1]["error"]["data"]["error"]["code"] == "gateway_error_unknown_outcome"
+    assert (row.meta.tool, caller) == ("act", CALLER)
