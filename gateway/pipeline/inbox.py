@@ -9,7 +9,7 @@ from gateway.contract.requests import ApprovalQuery, DecisionRequest
 from gateway.pipeline.approving import lapse
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
-from gateway.pipeline.questions import Questions
+from gateway.pipeline.questions import Questions, may_see
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import rfc3339
 from gateway.stages.execute.approval import machine
@@ -17,8 +17,10 @@ from gateway.stages.execute.approval.entitlement import Bar, bar, evidence
 from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter
 from gateway.stages.execute.approval.record import LIVE, Approval, Decision, Status
 from gateway.stages.execute.operation.ports import Applied, Change, StoreUnavailableError
+from gateway.stages.execute.operation.record import Record
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
+from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.execution import Stamp, approval_row
 
 _BATCH: Final = 64
@@ -43,7 +45,7 @@ class Inbox:
         approval = await self._visible(approval_id, caller)
         if approval is None:
             return self._not_found()
-        return succeed(await self._shown(approval), self._meta(approval))
+        return succeed(await self._shown(approval, caller), self._meta(approval))
 
     async def many(self, query: ApprovalQuery, caller: Caller) -> Envelope:
         """Approvals that fit the query, newest first."""
@@ -85,7 +87,7 @@ class Inbox:
             after = machine.approve(approval, decision) if request.approve else machine.deny(approval, decision)
             change = Change(approval=ApprovalChange(before=approval, after=after), rows=(self._row(after),))
             if isinstance(await self._parts.store.commit(change), Applied):
-                return succeed(await self._shown(after), self._meta(after))
+                return succeed(await self._shown(after, caller), self._meta(after))
 
     async def sweep(self) -> int:
         """Say of what nobody decided in time that it has lapsed; how many."""
@@ -110,15 +112,24 @@ class Inbox:
         approval = await self._parts.store.approval(caller.tenant, approval_id)
         return approval if approval is not None and may_see_approval(approval, caller) else None
 
-    async def _shown(self, approval: Approval) -> dict[str, Any]:
-        """The whole of it: the operation of before stands beside the one that is asked for."""
+    async def _shown(self, approval: Approval, caller: Caller) -> dict[str, Any]:
+        """The whole of it: the operation of before stands beside the one that is asked for, if the caller may see it.
+
+        Whoever asks for a repetition need not be who did it first, and sees no more of that here than elsewhere.
+        """
         shown = view(approval)
         if approval.repeats is not None:
             earlier = await self._parts.store.by_operation_id(approval.tenant, approval.repeats)
-            if earlier is not None:
-                arguments = None if earlier.tombstone else dict(earlier.bodies.arguments)
-                shown["earlier"] = {**self._questions.view(earlier), "arguments": arguments}
+            if earlier is not None and (approval.approvers in caller.permissions or may_see(earlier, caller)):
+                shown["earlier"] = {**self._questions.view(earlier), "arguments": await self._arguments(earlier)}
         return shown
+
+    async def _arguments(self, record: Record) -> dict[str, Any] | None:
+        """Those of an operation, without the values of sensitive ones; None when nobody knows any more which these are."""
+        tool = None if record.tombstone else await self._pins.tool_by(record.origin.manifest_digest, record.origin.tool)
+        if tool is None:
+            return None
+        return {name: ELLIPSIS if name in tool.sensitive else it for name, it in record.bodies.arguments.items()}
 
     def _row(self, approval: Approval) -> Any:
         return approval_row(approval, Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall()))

@@ -114,7 +114,11 @@ class Tokens:
 
     async def _asked(self, token: str, named: _Named, issuer: Issuer, source: KeySource) -> Caller | Unproved:
         await source.ask()
-        return self._proved(token, named, issuer, source)
+        # The file may have been changed meanwhile: an issuer that was struck, or has other terms, is not believed as before.
+        if self._issuers.get(named.issuer) == (issuer, source):
+            return self._proved(token, named, issuer, source)
+        proof = self.authenticate(token)
+        return await proof if isinstance(proof, Awaitable) else proof
 
     def _proved(self, token: str, named: _Named, issuer: Issuer, source: KeySource) -> Caller | Unproved:
         key = source.find(named.kid)

@@ -42,7 +42,7 @@ class Beside(Protocol):
         ...
 
     def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
-        """A request whose head is refused."""
+        """A request whose head is refused, or that failed without an answer."""
         ...
 
 
@@ -146,12 +146,16 @@ class Edge:
 
     def _failed(self, exchange: Exchange, error: Exception, *, beside: bool) -> Answer:
         """What is said of a request that came to no answer of its own; `beside`: in the words of `mcp`."""
-        if beside and self.mcp is not None and isinstance(error, Refusal):
-            return self.mcp.refused(error, exchange)
+        mcp = self.mcp if beside else None
+        if isinstance(error, Refusal) and mcp is not None:
+            return mcp.refused(error, exchange)
         meta = exchange.meta(asyncio.get_running_loop().time())
         if isinstance(error, Refusal):
             return answer_of(error.envelope(meta), error.headers)
         logger.error("a request failed in the front", exc_info=error, extra={"request_id": exchange.request_id})
+        if mcp is not None:
+            # What `mcp` was asked may have been done by then, and is not told as "nothing was sent".
+            return mcp.refused(Refusal(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME), exchange)
         return answer_of(fail(ErrorCode.GATEWAY_ERROR, meta))
 
     async def _live(self, receive: Receive, send: Send) -> None:

@@ -20,6 +20,7 @@ from gateway.fronts.mcp.agreement import version_of
 from gateway.fronts.mcp.listing import page_of
 from gateway.fronts.mcp.messages import (
     MAX_BATCH,
+    Id,
     Notification,
     ProtocolError,
     Reply,
@@ -38,6 +39,7 @@ from gateway.fronts.mcp.versions import WITHOUT_HEADER, Version
 logger = logging.getLogger("oncegate.mcp")
 
 _RPC_CODES: Final = {ErrorCode.INVALID_JSON: RpcCode.PARSE_ERROR, ErrorCode.UNKNOWN_TOOL: RpcCode.INVALID_PARAMS}
+_OUR_FAULTS: Final = frozenset({ErrorCode.GATEWAY_ERROR, ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME})
 _ACCEPTED: Final = 202
 
 
@@ -102,7 +104,7 @@ class McpEndpoint:
         return answer.status
 
     def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
-        """The answer to a request that is not even a message."""
+        """The answer to a request that is not even a message, or that came to no answer of its own."""
         envelope = refusal.envelope(exchange.meta(_now()))
         error = _error(refusal.code, envelope, status=envelope.status)
         challenge = self._challenge if refusal.code is ErrorCode.UNAUTHENTICATED else ()
@@ -140,7 +142,21 @@ class McpEndpoint:
         return _Said(200, b"[%b]" % b",".join(bodies)) if bodies else _Said(_ACCEPTED)
 
     async def _one(self, document: Any, visit: _Visit) -> _Said:
+        """The answer to one message, whatever becomes of it: others of its batch may have been carried out."""
         rpc_id = id_of(document)
+        try:
+            return await self._said(document, rpc_id, visit)
+        except ClientGoneError:
+            raise
+        except Exception:
+            logger.exception("a message failed in the front", extra={"request_id": visit.exchange.request_id})
+            # Of a call nobody knows here how far it came.
+            code = ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME if _is_call(document) else ErrorCode.GATEWAY_ERROR
+            envelope = fail(code, visit.exchange.meta(_now(), _tool_named(document)))
+            await self._row(envelope, visit)
+            return _Said(200, error_bytes(rpc_id, _error(code, envelope)))
+
+    async def _said(self, document: Any, rpc_id: Id | None, visit: _Visit) -> _Said:
         try:
             message = parse_message(document)
             if isinstance(message, Reply):
@@ -158,13 +174,6 @@ class McpEndpoint:
             envelope = refusal.envelope(visit.exchange.meta(_now(), _tool_named(document)))
             await self._row(envelope, visit)
             return _Said(200, error_bytes(rpc_id, _error(refusal.code, envelope, known=True)))
-        except ClientGoneError:
-            raise
-        except Exception:
-            logger.exception("a message failed in the front", extra={"request_id": visit.exchange.request_id})
-            envelope = fail(ErrorCode.GATEWAY_ERROR, visit.exchange.meta(_now(), _tool_named(document)))
-            await self._row(envelope, visit)
-            return _Said(200, error_bytes(rpc_id, _error(ErrorCode.GATEWAY_ERROR, envelope)))
 
     async def _result(self, request: Request, version: Version, visit: _Visit) -> bytes:
         if request.method == "tools/call":
@@ -223,7 +232,7 @@ def _error(code: ErrorCode, envelope: Envelope, *, status: int = 200, known: boo
     """An envelope as a JSON-RPC error. `known`: the message was understood, its parameters were not."""
     assert envelope.error is not None  # noqa: S101 - made by `fail`
     usual = RpcCode.INVALID_PARAMS if known else RpcCode.INVALID_REQUEST
-    if code is ErrorCode.GATEWAY_ERROR:
+    if code in _OUR_FAULTS:
         usual = RpcCode.INTERNAL_ERROR
     return ProtocolError(_RPC_CODES.get(code, usual), envelope.error.message, status=status, data=envelope.to_dict())
 
@@ -232,9 +241,14 @@ def _answer(said: _Said, extra: Extra = ()) -> Answer:
     return Answer(said.status, [*extra], said.body)
 
 
+def _is_call(document: Any) -> bool:
+    return isinstance(document, dict) and document.get("method") == "tools/call"
+
+
 def _tool_named(document: Any) -> str | None:
-    """What a caller wrote where a tool's name stands may be quoted only if it could be one."""
-    name = document["params"].get("name") if document.get("method") == "tools/call" else None
+    """What a caller wrote where a tool's name stands may be quoted only if it could be one. Asked of any document."""
+    params = document.get("params") if _is_call(document) else None
+    name = params.get("name") if isinstance(params, dict) else None
     return name if isinstance(name, str) and TOOL_NAME.fullmatch(name) else None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -14,6 +15,7 @@ from gateway.stages.execute.approval.record import Status
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.rig import CALLER, Rig, eventually
 from tests.gateway.pipeline.test_approving import BIG, LEAD, REPEATS, approval, asked, careful, decided, error
+from tests.wire_codes.stand import new_key, standing
 
 STRANGER: Final = Caller(subject="bob", tenant="acme", permissions=frozenset({"things:write"}))
 VIEW: Final = {
@@ -212,6 +214,43 @@ async def test_the_earlier_operation_stands_beside_the_new_one(rig: MakeRig) -> 
     await gateway.store.forget(retention_s=0, operation_id=first.meta.operation_id)
     forgotten = await gateway.pipeline.approval(approval_id, LEAD)
     assert forgotten.data["earlier"]["arguments"] is None
+
+
+async def test_a_repetition_shows_nobody_what_another_did(rig: MakeRig) -> None:
+    """Who asks for one sees the earlier operation only if it may see it anyway; sensitive arguments nobody sees."""
+    gateway = await rig(careful(**REPEATS))
+    await gateway.call(amount=5, arguments={"note": "a secret"})
+    approval_id = await asked(gateway, 6, caller=STRANGER, arguments={"note": "bob's"})
+    reader = replace(STRANGER, permissions=STRANGER.permissions | {"operations:read"})
+
+    strange = await gateway.pipeline.approval(approval_id, STRANGER)
+    assert set(strange.data) == VIEW
+    assert strange.data["arguments"]["note"] == "bob's"
+    for caller in (LEAD, reader):
+        shown = await gateway.pipeline.approval(approval_id, caller)
+        assert shown.data["earlier"]["subject"] == "agent"
+        assert shown.data["earlier"]["arguments"] == {"order": "A", "amount": 5, "urgent": False, "note": "…"}
+    said = await decided(gateway, approval_id)
+    assert said.data["earlier"]["arguments"]["note"] == "…"
+    own = await asked(gateway, 7)
+    assert (await gateway.pipeline.approval(own, CALLER)).data["earlier"]["arguments"]["amount"] == 5
+
+
+async def test_over_the_wire_a_repetition_shows_nobody_what_another_did(tmp_path: Path) -> None:
+    """The same on a socket, with two keys."""
+    other = f"Bearer {new_key(tmp_path, 'things:write', subject='bob')}"
+    async with standing(tmp_path, careful(**REPEATS)) as stand:
+        first = await stand.call(arguments={"order": "A", "amount": 5, "note": "a secret"})
+        hidden = await stand.client.get(f"/v1/operations/{first.operation_id}", headers={"authorization": other})
+        waits = await stand.call(amount=6, authorization=other)
+        path = f"/v1/approvals/{waits.envelope['meta']['approval_id']}"
+        strange = await stand.client.get(path, headers={"authorization": other})
+        lead = await stand.client.get(path, headers={"authorization": f"Bearer {stand.lead}"})
+
+    assert (first.code, waits.code, hidden.status_code) == (None, "approval_required", 404)
+    assert (strange.status_code, strange.json()["data"].get("earlier")) == (200, None)
+    assert lead.json()["data"]["earlier"]["arguments"]["amount"] == 5
+    assert "a secret" not in strange.text + lead.text
 
 
 async def test_a_decision_goes_on_when_the_approver_goes(rig: MakeRig) -> None:

@@ -420,6 +420,49 @@ async def test_a_changed_file_is_taken_and_a_bad_one_not(tmp_path: Path, issuer:
     assert await door.reason(token) == "it is meant for another audience"
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"issuer": "https://other.example", "tenants": ["globex"]}, "its issuer is none of this gateway's"),
+        ({"audience": "https://another.example"}, "it is meant for another audience"),
+        ({"algorithms": ["RS256"]}, "it is signed with an algorithm that its issuer may not use here"),
+    ],
+)
+async def test_a_file_that_changes_during_a_question_decides(
+    tmp_path: Path, issuer: LocalIssuer, changes: dict[str, Any], reason: str
+) -> None:
+    """What the issuer answers afterwards proves nobody by the terms of before, neither then nor later."""
+    written = entry(issuer, jwks_uri=f"{issuer.url}/keys")
+    door, token = Door(tmp_path, written), issuer.token()
+
+    async def change(writer: asyncio.StreamWriter) -> None:
+        write(door.path, {**written, **changes})
+        assert door.tokens.reload()
+        issuer.manner = None
+        writer.write(issuer._answer("/keys"))
+
+    issuer.manner = change
+
+    assert await door.reason(token) == reason
+    assert await door.reason(token) == reason
+
+
+async def test_a_file_that_only_grows_during_a_question_changes_nothing(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """The issuer that was asked is still the same one, and is not asked again."""
+    written = entry(issuer, jwks_uri=f"{issuer.url}/keys")
+    door = Door(tmp_path, written)
+
+    async def grow(writer: asyncio.StreamWriter) -> None:
+        write(door.path, written, entry(LocalIssuer("https://other.example", issuer.ca_file), tenants=["globex"]))
+        assert door.tokens.reload()
+        writer.write(issuer._answer("/keys"))
+
+    issuer.manner = grow
+
+    assert isinstance(await door.ask(issuer.token()), Caller)
+    assert issuer.key_questions == 1
+
+
 async def test_a_certificate_file_that_is_none_stops_the_start(tmp_path: Path, issuer: LocalIssuer) -> None:
     """In one sentence."""
     (tmp_path / "empty.pem").write_text("")

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.contract.envelope import parse_envelope
 from gateway.fronts.http.edge import request_ids
+from gateway.stages.monitor.ports import RequestTrace
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, serving
 
@@ -127,6 +128,20 @@ async def test_a_failure_where_something_may_have_been_done_claims_nothing(serve
     answer = await served.client.post("/v1/operations/broken/reconcile")
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (424, "gateway_error_unknown_outcome")
+
+
+async def test_a_failure_around_a_message_is_told_in_its_protocol() -> None:
+    """As JSON-RPC, and not as "nothing was sent": at the edge nobody knows how far what was asked had come."""
+
+    class Failing:
+        def request_started(self, *_: object, **__: str | None) -> RequestTrace:
+            raise RuntimeError("planted")
+
+    async with serving(requests=Failing()) as served:
+        status, _, answer = await served.post("/mcp", b"{}", Host="localhost")
+
+    assert (status, answer["jsonrpc"], answer["error"]["code"]) == (424, "2.0", -32603)
+    assert answer["error"]["data"]["error"]["code"] == "gateway_error_unknown_outcome"
 
 
 async def test_the_application_lives_as_long_as_the_server() -> None:
