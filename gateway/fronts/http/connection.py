@@ -17,7 +17,11 @@ from gateway.stages.feedback.context import Context
 
 # The one spelling of the hot routes. Whatever is not quite this goes to the router, which knows better.
 _CALL: Final = re.compile(rb"/v1/tools/([A-Za-z0-9_.-]+)/calls|/mcp")
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 _MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="it is not well-formed HTTP/1.1"))
+_UPGRADE_WITH_BODY: Final = Refusal(
+    ErrorCode.INVALID_REQUEST, context=Context(reason="it asks for an upgrade and has a body; leave out Upgrade")
+)
 
 
 Calls = Callable[[Turn], Coroutine[Any, Any, None]]
@@ -50,7 +54,8 @@ class Connections(ServerState):
 class Connection(HttpToolsProtocol):
     """uvicorn's protocol, with a `Turn` where a tool is called.
 
-    The parser keeps whatever arrives until a head is complete, so the bound has to be here as well.
+    The parser keeps whatever arrives until a head is complete, so the bound has to be here as well. An upgrade is
+    never taken; since the parser takes it for granted, a request that asks for one is the last of its connection.
     """
 
     def __init__(
@@ -64,6 +69,8 @@ class Connection(HttpToolsProtocol):
         assert isinstance(server_state, Connections)  # noqa: S101 - `Server` makes both
         self._shared = server_state
         self._in_head = True
+        self._is_last = False
+        self._fault = _MALFORMED
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._idle_since = 0.0
@@ -86,6 +93,9 @@ class Connection(HttpToolsProtocol):
         self._await_request(self.timeout_keep_alive)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_last:
+            # The parser would take it for a request.
+            return
         super().data_received(data)
         if self._in_head and not self.transport.is_closing():
             self._head_bytes += len(data)
@@ -108,6 +118,8 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._unset_head_timer()
+        if self.parser.should_upgrade():
+            self._end_with_this()
         called = _CALL.fullmatch(self.url)
         if called is None or not self._is_plain_post():
             url, headers, expects = self.url, self.headers, self.expect_100_continue
@@ -115,6 +127,8 @@ class Connection(HttpToolsProtocol):
             self.url, self.expect_100_continue = url, expects
             self.headers.extend(headers)
             super().on_headers_complete()
+            if self._is_last:
+                self.cycle.keep_alive = False
             return
         before = self._last
         tool = None if called[1] is None else called[1].decode()
@@ -132,8 +146,22 @@ class Connection(HttpToolsProtocol):
         return (
             parser.get_method() == b"POST"
             and parser.get_http_version() == "1.1"
-            and not (self.expect_100_continue or parser.should_upgrade())
+            and not (self.expect_100_continue or self._is_last)
         )
+
+    def _end_with_this(self) -> None:
+        """Let nothing follow the request that asks for an upgrade: past its head the parser no longer knows what is what.
+
+        Raises:
+            ValueError: to the parser, whose fault `send_400_response` answers: a body would be the next request.
+        """
+        self._is_last = True
+        if any(name in _FRAMING for name, _ in self.headers):
+            self._fault = _UPGRADE_WITH_BODY
+            raise ValueError
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Nobody who runs this can act on it: an upgrade that is not taken is an ordinary request."""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         turn: object = cycle
@@ -186,7 +214,7 @@ class Connection(HttpToolsProtocol):
             super().timeout_keep_alive_handler()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words are not ours
-        self._refuse(_MALFORMED)
+        self._refuse(self._fault)
 
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(self._shared.head_timeout_s, self._head_is_late)

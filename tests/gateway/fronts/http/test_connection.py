@@ -1,11 +1,13 @@
 """Connections: what is not a request at all."""
 
 import asyncio
+import contextlib
 
 import pytest
 
 from gateway.contract.envelope import parse_envelope
-from tests.gateway.fronts.http.fake_core import TOKEN
+from gateway.contract.requests import Readiness
+from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, read_answer, serving
 
 PATH = "/v1/tools/issue_refund/calls"
@@ -109,6 +111,68 @@ async def test_an_upgrade_is_not_taken(served: Served) -> None:
     status, _, body = await served.raw(request)
 
     assert (status, body["error"]["code"]) == (404, "route_not_found")
+
+
+async def answers_of(served: Served, first: bytes, then: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Send `then` once `first` is answered: the answer's status and headers, and all that comes after it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    writer.write(first)
+    status, headers, _ = await asyncio.wait_for(read_answer(reader), 10)
+    rest = b""
+    with contextlib.suppress(ConnectionError):
+        writer.write(then)
+        rest = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    return status, headers, rest
+
+
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+INNER = HEAD + b"Content-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize("target", [f"POST {PATH}", "POST /mcp", "GET /healthz", "POST /v1/approvals/01JAP/decision"])
+@pytest.mark.parametrize("framing", [b"Content-Length: %d" % len(INNER), b"Transfer-Encoding: chunked"])
+async def test_the_body_of_an_upgrade_is_not_a_request(served: Served, target: str, framing: bytes) -> None:
+    """Who asks for an upgrade and has a body is refused and cut off: the body is never taken for the next request."""
+    request = b"%b HTTP/1.1\r\nHost: g\r\n%b%b\r\n\r\n" % (target.encode(), UPGRADE, framing)
+    status, headers, rest = await answers_of(served, request, INNER)
+
+    assert (status, headers["connection"], rest) == (400, "close", b"")
+    assert served.core.asked == []
+
+
+@pytest.mark.parametrize(("target", "status"), [("GET /healthz", 200), (f"POST {PATH}", 401), ("POST /mcp", 421)])
+async def test_nothing_follows_an_upgrade(served: Served, target: str, status: int) -> None:
+    """A request that asks for an upgrade is answered as if it did not, and is the last of its connection."""
+    request = b"%b HTTP/1.1\r\nHost: g\r\n%b\r\n" % (target.encode(), UPGRADE)
+    answered, headers, rest = await answers_of(served, request, INNER)
+
+    assert (answered, headers["connection"], rest) == (status, "close", b"")
+    assert served.core.asked == []
+
+
+async def test_what_comes_while_an_upgrade_waits_is_dropped() -> None:
+    """Bytes behind the head of an upgrade are no request either while its answer is still being made."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow() -> Readiness:
+        begun.set()
+        await go_on.wait()
+        return Readiness(ready=True, draining=False)
+
+    async with serving(FakeCore(readiness=slow)) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(b"GET /readyz HTTP/1.1\r\nHost: g\r\n" + UPGRADE + b"\r\n")
+        await asyncio.wait_for(begun.wait(), 10)
+        writer.write(INNER)
+        # Another connection's answer comes after what was sent before it has been read.
+        await served.client.get("/healthz")
+        go_on.set()
+        status, headers, _ = await asyncio.wait_for(read_answer(reader), 10)
+        rest = await asyncio.wait_for(reader.read(), 10)
+        writer.close()
+
+    assert (status, headers["connection"], rest, served.core.asked) == (200, "close", b"", [])
 
 
 async def test_five_hundred_broken_clients_leave_a_working_server(served: Served) -> None:
