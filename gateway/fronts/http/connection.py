@@ -115,6 +115,14 @@ class Connection(HttpToolsProtocol):
         self.expect_100_continue = False
         self.headers = []
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # What comes later are trailers, which may not mean what a header means: RFC 9110 section 6.5.1.
+        if self._in_head:
+            lower = name.lower()
+            if lower == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((lower, value))
+
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._unset_head_timer()

@@ -175,6 +175,38 @@ async def test_what_comes_while_an_upgrade_waits_is_dropped() -> None:
     assert (status, headers["connection"], rest, served.core.asked) == (200, "close", b"", [])
 
 
+@pytest.mark.parametrize("path", [PATH, "/v1/approvals/01JAP/decision"])
+@pytest.mark.parametrize("pieces", [1, 2])
+async def test_a_credential_in_a_trailer_is_none(served: Served, path: str, pieces: int) -> None:
+    """Trailers are not read, and least of all as a credential, whether they come with the head or after it."""
+    head = f"POST {path} HTTP/1.1\r\nHost: g\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    body = f"2\r\n{{}}\r\n0\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    if pieces == 1:
+        writer.write((head + body).encode())
+    else:
+        writer.write(head.encode())
+        await served.client.get("/healthz")
+        writer.write(body.encode())
+    status, _, _ = await asyncio.wait_for(read_answer(reader), 10)
+    writer.close()
+
+    assert (status, served.core.asked) == (401, [])
+
+
+async def test_trailers_belong_to_no_request(served: Served) -> None:
+    """What would be a second Idempotency-Key is dropped with the other trailers, and is none of the next request's."""
+    key = b"Idempotency-Key: in-the-head\r\n"
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: 1\r\nIdempotency-Key: in-a-trailer\r\n\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    writer.write(HEAD + key + chunked + HEAD + b"Content-Length: 2\r\n\r\n{}")
+    statuses = [(await asyncio.wait_for(read_answer(reader), 10))[0] for _ in range(2)]
+    writer.close()
+
+    assert statuses == [200, 200]
+    assert [call.idempotency_key for call, _ in served.core.asked] == ["in-the-head", None]
+
+
 async def test_five_hundred_broken_clients_leave_a_working_server(served: Served) -> None:
     """Connections that break at any byte of a call cost nothing that lasts."""
     whole = HEAD + b"Content-Length: 2\r\n\r\n{}"
