@@ -18,6 +18,8 @@ from gateway.stages.feedback.context import Context
 # The one spelling of the hot routes. Whatever is not quite this goes to the router, which knows better.
 _CALL: Final = re.compile(rb"/v1/tools/([A-Za-z0-9_.-]+)/calls|/mcp")
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
+# A chunk's length in eight digits, and two line ends.
+_CHUNK_BYTES: Final = 12
 _MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="it is not well-formed HTTP/1.1"))
 _UPGRADE_WITH_BODY: Final = Refusal(
     ErrorCode.INVALID_REQUEST, context=Context(reason="it asks for an upgrade and has a body; leave out Upgrade")
@@ -54,8 +56,9 @@ class Connections(ServerState):
 class Connection(HttpToolsProtocol):
     """uvicorn's protocol, with a `Turn` where a tool is called.
 
-    The parser keeps whatever arrives until a head is complete, so the bound has to be here as well. An upgrade is
-    never taken; since the parser takes it for granted, a request that asks for one is the last of its connection.
+    The parser keeps whatever arrives until a head is complete, and later until a trailer is, so the bounds have to be
+    here as well. An upgrade is never taken; since the parser takes it for granted, a request that asks for one is the
+    last of its connection.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class Connection(HttpToolsProtocol):
         self._in_head = True
         self._is_last = False
         self._fault = _MALFORMED
-        self._head_bytes = 0
+        self._bare_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._idle_since = 0.0
         self._turn: Turn | None = None
@@ -96,10 +99,18 @@ class Connection(HttpToolsProtocol):
         if self._is_last:
             # The parser would take it for a request.
             return
+        # What is no body: of the head while it comes, after it of trailers and of what is written around chunks. Where
+        # a head or a message ends inside a segment, the rest of the segment is not counted.
+        self._bare_bytes += len(data)
         super().data_received(data)
-        if self._in_head and not self.transport.is_closing():
-            self._head_bytes += len(data)
-            if self._head_bytes > self._shared.max_head_bytes:
+        if not self._in_head:
+            if self._bare_bytes < 0:
+                self._bare_bytes = 0
+            elif self._bare_bytes > self._shared.max_head_bytes:
+                # The request may have been answered: nothing more can be said.
+                self.transport.close()
+        elif not self.transport.is_closing():
+            if self._bare_bytes > self._shared.max_head_bytes:
                 self._refuse(
                     Refusal(
                         ErrorCode.INVALID_HEADER,
@@ -110,7 +121,7 @@ class Connection(HttpToolsProtocol):
                 self._await_head()
 
     def on_message_begin(self) -> None:
-        self._in_head, self._head_bytes = True, 0
+        self._in_head = True
         self.url = b""
         self.expect_100_continue = False
         self.headers = []
@@ -124,7 +135,7 @@ class Connection(HttpToolsProtocol):
             self.headers.append((lower, value))
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._bare_bytes = False, 0
         self._unset_head_timer()
         if self.parser.should_upgrade():
             self._end_with_this()
@@ -187,9 +198,17 @@ class Connection(HttpToolsProtocol):
             if self.pipeline:
                 self._start_asgi_task(*self.pipeline.pop())
 
+    def on_body(self, body: bytes) -> None:
+        self._bare_bytes -= len(body)
+        super().on_body(body)
+
+    def on_chunk_header(self) -> None:
+        """A chunk has begun. A body in small ones is a body all the same."""
+        self._bare_bytes -= _CHUNK_BYTES
+
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._head_bytes = 0
+        self._bare_bytes = 0
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unset_head_timer()

@@ -207,6 +207,71 @@ async def test_trailers_belong_to_no_request(served: Served) -> None:
     assert [call.idempotency_key for call, _ in served.core.asked] == ["in-the-head", None]
 
 
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "head", [HEAD, f"POST {PATH} HTTP/1.1\r\nHost: g\r\n".encode(), b"GET / HTTP/1.1\r\nHost: g\r\n"]
+)
+@pytest.mark.parametrize(
+    ("start", "endless"),
+    [
+        (b"0\r\n", b"x: " + b"y" * 1000 + b"\r\n"),
+        (b"0\r\nx: ", b"y" * 1000),
+        (b"0\r\nx", b"y" * 1000),
+        (b"1;a=", b"y" * 1000),
+        (b"", b"1;a=" + b"y" * 1000 + b"\r\nx\r\n"),
+    ],
+)
+async def test_what_is_no_body_has_an_end(head: bytes, start: bytes, endless: bytes) -> None:
+    """Endless trailers and chunk extensions are cut off, whether or not their request has been answered."""
+    cut = False
+    async with serving(header_bytes=1024) as served:
+        _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(head + CHUNKED + start)
+        # Many times what both ends' sockets hold.
+        for _ in range(500):
+            writer.write(endless * 64)
+            try:
+                await writer.drain()
+            except ConnectionError:
+                cut = True
+                break
+        writer.close()
+
+    assert cut
+
+
+async def test_many_small_chunks_are_a_body() -> None:
+    """What is written around chunks is not counted against a body, however many it comes in."""
+    async with serving(header_bytes=1024) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        statuses = []
+        for _ in range(2):
+            writer.write(HEAD + CHUNKED)
+            # Another connection's answer: the head has been read, and what follows is counted.
+            await served.client.get("/healthz")
+            writer.write(b"1\r\n \r\n" * 20_000 + b"2\r\n{}\r\n0\r\n\r\n")
+            statuses.append((await asyncio.wait_for(read_answer(reader), 10))[0])
+        writer.close()
+
+    assert statuses == [200, 200]
+
+
+async def test_what_came_with_a_head_is_not_counted_to_it() -> None:
+    """Behind many requests in one piece the beginning of another is no large head."""
+    call = HEAD + b"Content-Length: 2\r\n\r\n{}"
+    async with serving(header_bytes=1024) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(call * 100 + call[:60])
+        statuses = [(await asyncio.wait_for(read_answer(reader), 10))[0] for _ in range(100)]
+        writer.write(call[60:])
+        statuses.append((await asyncio.wait_for(read_answer(reader), 10))[0])
+        writer.close()
+
+    assert statuses == [200] * 101
+
+
 async def test_five_hundred_broken_clients_leave_a_working_server(served: Served) -> None:
     """Connections that break at any byte of a call cost nothing that lasts."""
     whole = HEAD + b"Content-Length: 2\r\n\r\n{}"
