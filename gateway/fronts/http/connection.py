@@ -17,7 +17,13 @@ from gateway.stages.feedback.context import Context
 
 # The one spelling of the hot routes. Whatever is not quite this goes to the router, which knows better.
 _CALL: Final = re.compile(rb"/v1/tools/([A-Za-z0-9_.-]+)/calls|/mcp")
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
+# A chunk's length in eight digits, and two line ends.
+_CHUNK_BYTES: Final = 12
 _MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="it is not well-formed HTTP/1.1"))
+_UPGRADE_WITH_BODY: Final = Refusal(
+    ErrorCode.INVALID_REQUEST, context=Context(reason="it asks for an upgrade and has a body; leave out Upgrade")
+)
 
 
 Calls = Callable[[Turn], Coroutine[Any, Any, None]]
@@ -50,7 +56,9 @@ class Connections(ServerState):
 class Connection(HttpToolsProtocol):
     """uvicorn's protocol, with a `Turn` where a tool is called.
 
-    The parser keeps whatever arrives until a head is complete, so the bound has to be here as well.
+    The parser keeps whatever arrives until a head is complete, and later until a trailer is, so the bounds have to be
+    here as well. An upgrade is never taken; since the parser takes it for granted, a request that asks for one is the
+    last of its connection.
     """
 
     def __init__(
@@ -64,7 +72,9 @@ class Connection(HttpToolsProtocol):
         assert isinstance(server_state, Connections)  # noqa: S101 - `Server` makes both
         self._shared = server_state
         self._in_head = True
-        self._head_bytes = 0
+        self._is_last = False
+        self._fault = _MALFORMED
+        self._bare_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._idle_since = 0.0
         self._turn: Turn | None = None
@@ -86,10 +96,21 @@ class Connection(HttpToolsProtocol):
         self._await_request(self.timeout_keep_alive)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_last:
+            # The parser would take it for a request.
+            return
+        # What is no body: of the head while it comes, after it of trailers and of what is written around chunks. Where
+        # a head or a message ends inside a segment, the rest of the segment is not counted.
+        self._bare_bytes += len(data)
         super().data_received(data)
-        if self._in_head and not self.transport.is_closing():
-            self._head_bytes += len(data)
-            if self._head_bytes > self._shared.max_head_bytes:
+        if not self._in_head:
+            if self._bare_bytes < 0:
+                self._bare_bytes = 0
+            elif self._bare_bytes > self._shared.max_head_bytes:
+                # The request may have been answered: nothing more can be said.
+                self.transport.close()
+        elif not self.transport.is_closing():
+            if self._bare_bytes > self._shared.max_head_bytes:
                 self._refuse(
                     Refusal(
                         ErrorCode.INVALID_HEADER,
@@ -100,14 +121,24 @@ class Connection(HttpToolsProtocol):
                 self._await_head()
 
     def on_message_begin(self) -> None:
-        self._in_head, self._head_bytes = True, 0
+        self._in_head = True
         self.url = b""
         self.expect_100_continue = False
         self.headers = []
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # What comes later are trailers, which may not mean what a header means: RFC 9110 section 6.5.1.
+        if self._in_head:
+            lower = name.lower()
+            if lower == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((lower, value))
+
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._bare_bytes = False, 0
         self._unset_head_timer()
+        if self.parser.should_upgrade():
+            self._end_with_this()
         called = _CALL.fullmatch(self.url)
         if called is None or not self._is_plain_post():
             url, headers, expects = self.url, self.headers, self.expect_100_continue
@@ -115,6 +146,8 @@ class Connection(HttpToolsProtocol):
             self.url, self.expect_100_continue = url, expects
             self.headers.extend(headers)
             super().on_headers_complete()
+            if self._is_last:
+                self.cycle.keep_alive = False
             return
         before = self._last
         tool = None if called[1] is None else called[1].decode()
@@ -132,8 +165,22 @@ class Connection(HttpToolsProtocol):
         return (
             parser.get_method() == b"POST"
             and parser.get_http_version() == "1.1"
-            and not (self.expect_100_continue or parser.should_upgrade())
+            and not (self.expect_100_continue or self._is_last)
         )
+
+    def _end_with_this(self) -> None:
+        """Let nothing follow the request that asks for an upgrade: past its head the parser no longer knows what is what.
+
+        Raises:
+            ValueError: to the parser, whose fault `send_400_response` answers: a body would be the next request.
+        """
+        self._is_last = True
+        if any(name in _FRAMING for name, _ in self.headers):
+            self._fault = _UPGRADE_WITH_BODY
+            raise ValueError
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Nobody who runs this can act on it: an upgrade that is not taken is an ordinary request."""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         turn: object = cycle
@@ -151,9 +198,17 @@ class Connection(HttpToolsProtocol):
             if self.pipeline:
                 self._start_asgi_task(*self.pipeline.pop())
 
+    def on_body(self, body: bytes) -> None:
+        self._bare_bytes -= len(body)
+        super().on_body(body)
+
+    def on_chunk_header(self) -> None:
+        """A chunk has begun. A body in small ones is a body all the same."""
+        self._bare_bytes -= _CHUNK_BYTES
+
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._head_bytes = 0
+        self._bare_bytes = 0
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unset_head_timer()
@@ -186,7 +241,7 @@ class Connection(HttpToolsProtocol):
             super().timeout_keep_alive_handler()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words are not ours
-        self._refuse(_MALFORMED)
+        self._refuse(self._fault)
 
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(self._shared.head_timeout_s, self._head_is_late)

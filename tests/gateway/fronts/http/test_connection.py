@@ -1,11 +1,13 @@
 """Connections: what is not a request at all."""
 
 import asyncio
+import contextlib
 
 import pytest
 
 from gateway.contract.envelope import parse_envelope
-from tests.gateway.fronts.http.fake_core import TOKEN
+from gateway.contract.requests import Readiness
+from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, read_answer, serving
 
 PATH = "/v1/tools/issue_refund/calls"
@@ -109,6 +111,165 @@ async def test_an_upgrade_is_not_taken(served: Served) -> None:
     status, _, body = await served.raw(request)
 
     assert (status, body["error"]["code"]) == (404, "route_not_found")
+
+
+async def answers_of(served: Served, first: bytes, then: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Send `then` once `first` is answered: the answer's status and headers, and all that comes after it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    writer.write(first)
+    status, headers, _ = await asyncio.wait_for(read_answer(reader), 10)
+    rest = b""
+    with contextlib.suppress(ConnectionError):
+        writer.write(then)
+        rest = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    return status, headers, rest
+
+
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\n"
+INNER = HEAD + b"Content-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize("target", [f"POST {PATH}", "POST /mcp", "GET /healthz", "POST /v1/approvals/01JAP/decision"])
+@pytest.mark.parametrize("framing", [b"Content-Length: %d" % len(INNER), b"Transfer-Encoding: chunked"])
+async def test_the_body_of_an_upgrade_is_not_a_request(served: Served, target: str, framing: bytes) -> None:
+    """Who asks for an upgrade and has a body is refused and cut off: the body is never taken for the next request."""
+    request = b"%b HTTP/1.1\r\nHost: g\r\n%b%b\r\n\r\n" % (target.encode(), UPGRADE, framing)
+    status, headers, rest = await answers_of(served, request, INNER)
+
+    assert (status, headers["connection"], rest) == (400, "close", b"")
+    assert served.core.asked == []
+
+
+@pytest.mark.parametrize(("target", "status"), [("GET /healthz", 200), (f"POST {PATH}", 401), ("POST /mcp", 421)])
+async def test_nothing_follows_an_upgrade(served: Served, target: str, status: int) -> None:
+    """A request that asks for an upgrade is answered as if it did not, and is the last of its connection."""
+    request = b"%b HTTP/1.1\r\nHost: g\r\n%b\r\n" % (target.encode(), UPGRADE)
+    answered, headers, rest = await answers_of(served, request, INNER)
+
+    assert (answered, headers["connection"], rest) == (status, "close", b"")
+    assert served.core.asked == []
+
+
+async def test_what_comes_while_an_upgrade_waits_is_dropped() -> None:
+    """Bytes behind the head of an upgrade are no request either while its answer is still being made."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow() -> Readiness:
+        begun.set()
+        await go_on.wait()
+        return Readiness(ready=True, draining=False)
+
+    async with serving(FakeCore(readiness=slow)) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(b"GET /readyz HTTP/1.1\r\nHost: g\r\n" + UPGRADE + b"\r\n")
+        await asyncio.wait_for(begun.wait(), 10)
+        writer.write(INNER)
+        # Another connection's answer comes after what was sent before it has been read.
+        await served.client.get("/healthz")
+        go_on.set()
+        status, headers, _ = await asyncio.wait_for(read_answer(reader), 10)
+        rest = await asyncio.wait_for(reader.read(), 10)
+        writer.close()
+
+    assert (status, headers["connection"], rest, served.core.asked) == (200, "close", b"", [])
+
+
+@pytest.mark.parametrize("path", [PATH, "/v1/approvals/01JAP/decision"])
+@pytest.mark.parametrize("pieces", [1, 2])
+async def test_a_credential_in_a_trailer_is_none(served: Served, path: str, pieces: int) -> None:
+    """Trailers are not read, and least of all as a credential, whether they come with the head or after it."""
+    head = f"POST {path} HTTP/1.1\r\nHost: g\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    body = f"2\r\n{{}}\r\n0\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    if pieces == 1:
+        writer.write((head + body).encode())
+    else:
+        writer.write(head.encode())
+        await served.client.get("/healthz")
+        writer.write(body.encode())
+    status, _, _ = await asyncio.wait_for(read_answer(reader), 10)
+    writer.close()
+
+    assert (status, served.core.asked) == (401, [])
+
+
+async def test_trailers_belong_to_no_request(served: Served) -> None:
+    """What would be a second Idempotency-Key is dropped with the other trailers, and is none of the next request's."""
+    key = b"Idempotency-Key: in-the-head\r\n"
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: 1\r\nIdempotency-Key: in-a-trailer\r\n\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    writer.write(HEAD + key + chunked + HEAD + b"Content-Length: 2\r\n\r\n{}")
+    statuses = [(await asyncio.wait_for(read_answer(reader), 10))[0] for _ in range(2)]
+    writer.close()
+
+    assert statuses == [200, 200]
+    assert [call.idempotency_key for call, _ in served.core.asked] == ["in-the-head", None]
+
+
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "head", [HEAD, f"POST {PATH} HTTP/1.1\r\nHost: g\r\n".encode(), b"GET / HTTP/1.1\r\nHost: g\r\n"]
+)
+@pytest.mark.parametrize(
+    ("start", "endless"),
+    [
+        (b"0\r\n", b"x: " + b"y" * 1000 + b"\r\n"),
+        (b"0\r\nx: ", b"y" * 1000),
+        (b"0\r\nx", b"y" * 1000),
+        (b"1;a=", b"y" * 1000),
+        (b"", b"1;a=" + b"y" * 1000 + b"\r\nx\r\n"),
+    ],
+)
+async def test_what_is_no_body_has_an_end(head: bytes, start: bytes, endless: bytes) -> None:
+    """Endless trailers and chunk extensions are cut off, whether or not their request has been answered."""
+    cut = False
+    async with serving(header_bytes=1024) as served:
+        _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(head + CHUNKED + start)
+        # Many times what both ends' sockets hold.
+        for _ in range(500):
+            writer.write(endless * 64)
+            try:
+                await writer.drain()
+            except ConnectionError:
+                cut = True
+                break
+        writer.close()
+
+    assert cut
+
+
+async def test_many_small_chunks_are_a_body() -> None:
+    """What is written around chunks is not counted against a body, however many it comes in."""
+    async with serving(header_bytes=1024) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        statuses = []
+        for _ in range(2):
+            writer.write(HEAD + CHUNKED)
+            # Another connection's answer: the head has been read, and what follows is counted.
+            await served.client.get("/healthz")
+            writer.write(b"1\r\n \r\n" * 20_000 + b"2\r\n{}\r\n0\r\n\r\n")
+            statuses.append((await asyncio.wait_for(read_answer(reader), 10))[0])
+        writer.close()
+
+    assert statuses == [200, 200]
+
+
+async def test_what_came_with_a_head_is_not_counted_to_it() -> None:
+    """Behind many requests in one piece the beginning of another is no large head."""
+    call = HEAD + b"Content-Length: 2\r\n\r\n{}"
+    async with serving(header_bytes=1024) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(call * 100 + call[:60])
+        statuses = [(await asyncio.wait_for(read_answer(reader), 10))[0] for _ in range(100)]
+        writer.write(call[60:])
+        statuses.append((await asyncio.wait_for(read_answer(reader), 10))[0])
+        writer.close()
+
+    assert statuses == [200] * 101
 
 
 async def test_five_hundred_broken_clients_leave_a_working_server(served: Served) -> None:
