@@ -28,7 +28,7 @@ async def test_a_child_that_dies_says_why(tmp_path: Path) -> None:
 async def test_a_child_that_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
     """The time for starting ends in the same error, and ends the process."""
     with pytest.raises(NotStartedError, match=r"said nothing for 0\.05 s"):
-        await Child.start([sys.executable, "-c", "input()"], log=tmp_path / "log", within_s=0.05)
+        await Child.start([sys.executable, "-c", "import signal; signal.pause()"], log=tmp_path / "log", within_s=0.05)
 
 
 async def test_a_child_gets_the_environment_it_is_given(tmp_path: Path) -> None:
