@@ -144,7 +144,10 @@ class Settings(BaseModel):
     )
     header_bytes: Size = Field(default=16_384, ge=1024, le=1_048_576, description="Largest header block of a request.")
     body_timeout_s: Seconds = Field(
-        default=10.0, gt=0, le=300, description="How long a request's head may take to arrive, and then its body."
+        default=10.0,
+        gt=0,
+        le=300,
+        description="How long a request's head may take to arrive, then its body, and what is answered to be taken.",
     )
     drain_notice_s: Seconds = Field(
         default=0.0,

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine
 from typing import Any, Final, cast
 
 from uvicorn.config import Config
@@ -12,6 +11,7 @@ from uvicorn.server import ServerState
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta
 from gateway.fronts.http.answers import Refusal, answer_of
+from gateway.fronts.http.connections import Connections
 from gateway.fronts.http.turn import Turn
 from gateway.stages.feedback.context import Context
 
@@ -24,33 +24,6 @@ _MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="i
 _UPGRADE_WITH_BODY: Final = Refusal(
     ErrorCode.INVALID_REQUEST, context=Context(reason="it asks for an upgrade and has a body; leave out Upgrade")
 )
-
-
-Calls = Callable[[Turn], Coroutine[Any, Any, None]]
-"""Answers one tool call."""
-
-
-class Connections(ServerState):
-    """What the connections of one server share. `none_left` is called when the last one is gone."""
-
-    def __init__(self, max_head_bytes: int, head_timeout_s: float, none_left: Callable[[], None], calls: Calls) -> None:
-        super().__init__()
-        self.max_head_bytes = max_head_bytes
-        self.head_timeout_s = head_timeout_s
-        self.none_left = none_left
-        self.calls = calls
-        self._written: tuple[list[tuple[bytes, bytes]], bytes] = ([], b"")
-
-    @property
-    def default_lines(self) -> bytes:
-        """The headers of every answer, `date` among them, as they stand in a message."""
-        headers, lines = self._written
-        if headers is not self.default_headers:
-            # uvicorn makes a new list each second.
-            headers = self.default_headers
-            lines = b"".join([b"%b: %b\r\n" % header for header in headers])
-            self._written = headers, lines
-        return lines
 
 
 class Connection(HttpToolsProtocol):
@@ -76,6 +49,8 @@ class Connection(HttpToolsProtocol):
         self._fault = _MALFORMED
         self._bare_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._is_leaving = False
         self._idle_since = 0.0
         self._turn: Turn | None = None
 
@@ -212,6 +187,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unset_head_timer()
+        self._unset_write_timer()
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
         super().connection_lost(exc)
@@ -232,19 +208,44 @@ class Connection(HttpToolsProtocol):
     def timeout_keep_alive_handler(self) -> None:
         left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
         last = self._last
-        if self._head_timer is not None or not (last is None or last.response_complete):
+        if self.transport.is_closing():
+            self._leave()
+        elif self._head_timer is not None or not (last is None or last.response_complete):
             self._await_request(self.timeout_keep_alive)
         elif left_s > 0:
             # Not less than the loop's timers can tell apart.
             self._await_request(max(left_s, 0.001))
         else:
-            super().timeout_keep_alive_handler()
+            self.transport.close()
+            self._leave()
+
+    def _leave(self) -> None:
+        """A closed connection lasts until all that was written is taken: wait for that once, not for good."""
+        if self._is_leaving:
+            self.transport.abort()
+            return
+        self._is_leaving = True
+        self._await_request(self._shared.patience_s)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unset_write_timer()
+        self._write_timer = self.loop.call_later(self._shared.patience_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._unset_write_timer()
+        super().resume_writing()
+
+    def _unset_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words are not ours
         self._refuse(self._fault)
 
     def _await_head(self) -> None:
-        self._head_timer = self.loop.call_later(self._shared.head_timeout_s, self._head_is_late)
+        self._head_timer = self.loop.call_later(self._shared.patience_s, self._head_is_late)
 
     def _unset_head_timer(self) -> None:
         if self._head_timer is not None:
@@ -259,7 +260,7 @@ class Connection(HttpToolsProtocol):
             # The client waits for the call in front of this request, and may well send the rest after its answer.
             self._await_head()
             return
-        reason = f"its head did not arrive within {self._shared.head_timeout_s:g} s"
+        reason = f"its head did not arrive within {self._shared.patience_s:g} s"
         self._refuse(Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason)))
 
     def _refuse(self, refusal: Refusal) -> None:

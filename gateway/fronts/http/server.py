@@ -14,7 +14,8 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from gateway.fronts.http.client import Client
-from gateway.fronts.http.connection import Connection, Connections
+from gateway.fronts.http.connection import Connection
+from gateway.fronts.http.connections import Connections
 from gateway.fronts.http.ports import Core
 from gateway.settings import Settings
 
