@@ -76,7 +76,8 @@ class Gateway:
                     method, path, json=body, headers=headers, params=extra.get("params"), extensions=watched
                 )
         except _NEVER_SENT as error:
-            raise Failure(f"no gateway answers at {self.url}: {str(error) or 'timed out'}.", Exit.UNREACHABLE) from None
+            reason = str(error).rstrip(".") or "timed out"
+            raise Failure(f"no gateway answers at {self.url}: {reason}.", Exit.UNREACHABLE) from None
         except httpx.HTTPError as error:
             raise Failure(
                 f"the gateway at {self.url} took the request and did not answer ({type(error).__name__})."
@@ -110,6 +111,7 @@ def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
         key = os.environ.get("ONCEGATE_KEY", "") if key_file is None else key_file.read()
         if not _KEY.fullmatch(key.strip()):
             raise Failure("an API key is needed: set ONCEGATE_KEY, or name a file with --key-file.", Exit.USAGE)
+        _check_url(url)
         gateway = Gateway(url=url, key=key.strip(), timeout_s=timeout_s)
         try:
             command(gateway=gateway, **rest)
@@ -123,6 +125,17 @@ def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in _OPTIONS:
         with_options = option(with_options)
     return with_options
+
+
+def _check_url(text: str) -> None:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65_536:
+        raise Failure(
+            f"ONCEGATE_URL, or --url, is `{text}`; it has to be a whole address, as in {_DEFAULT_URL}.", Exit.USAGE
+        )
 
 
 def finish(envelope: Envelope, *, as_json: bool, show: Callable[[Any], None]) -> None:

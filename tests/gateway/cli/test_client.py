@@ -146,3 +146,14 @@ async def test_an_interruption_before_anything_left_is_130(tmp_path: Path) -> No
 
     assert ended.code == 130
     assert ended.stderr.splitlines()[-1] == "error: interrupted; it was not finished."
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "127.0.0.1:8080", "ftp://a", "http://", "http://a:99999", "x"])
+def test_an_address_that_is_none_is_a_usage_error(url: str) -> None:
+    """Code 2 and one sentence that ends once, before anything is sent."""
+    result = run("tools", environment={"ONCEGATE_URL": url, "ONCEGATE_KEY": "k"})
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: ONCEGATE_URL, or --url, is `{url}`; it has to be a whole address, as in http://127.0.0.1:8080.\n"
+    )

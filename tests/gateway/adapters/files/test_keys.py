@@ -185,6 +185,7 @@ def test_a_removed_file_has_no_keys(path: Path, caplog: pytest.LogCaptureFixture
     with caplog.at_level(logging.WARNING):
         assert serving.reload()
     assert serving.authenticate(text) is None
+    assert f"no file of API keys at {path} yet" in caplog.text
     assert "oncegate keys create" in caplog.text
     aside.rename(path)
     assert serving.reload()
