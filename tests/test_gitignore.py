@@ -6,11 +6,29 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MADE = (
-    "keys.json .keys.json.lock .keys.json.x1y2 oncegate-keys.json oncegate.db oncegate.db-wal oncegate.db-shm "
-    "oncegate.db-journal oncegate.db-limits oncegate.db-limits-wal oncegate.db-limits-journal runs.db ledger.sqlite "
-    "ledger.sqlite-wal ledger.sqlite-journal ledger.json provider.log gateway.log waiting.txt end.txt certificate.json"
-).split()
+MADE = [
+    "keys.json",
+    ".keys.json.lock",
+    ".keys.json.x1y2",
+    "oncegate-keys.json",
+    "oncegate.db",
+    "oncegate.db-wal",
+    "oncegate.db-shm",
+    "oncegate.db-journal",
+    "oncegate.db-limits",
+    "oncegate.db-limits-wal",
+    "oncegate.db-limits-journal",
+    "runs.db",
+    "ledger.sqlite",
+    "ledger.sqlite-wal",
+    "ledger.sqlite-journal",
+    "ledger.json",
+    "provider.log",
+    "gateway.log",
+    "waiting.txt",
+    "end.txt",
+    "certificate.json",
+]
 OURS = ("gateway", "agent_client", "tests", "docs", "examples", "tool_manifests", "bench", ".ci")
 
 

@@ -101,7 +101,8 @@ class KeyFile:
         except FileNotFoundError:
             _log.warning(
                 "there is no file of API keys at %s yet: every call is refused until `oncegate keys create` made it",
-                self._path,
+                # A word: the log keeps no other value of ours.
+                str(self._path),
             )
             self._entries, self._seen = {}, None
             return True
