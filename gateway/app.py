@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from gateway.adapters.cel.engine import CelEngine
 from gateway.adapters.files.keys import KeyFile
 from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
+from gateway.adapters.http_tool.origin import parse_origin
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
 from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits, MemoryRetryBudgets
@@ -34,6 +35,7 @@ from gateway.at_rest.sealing import Sealer
 from gateway.fronts.http.credentials import Credentials
 from gateway.fronts.http.ports import Authenticator
 from gateway.manifest.building import Operator
+from gateway.manifest.tool import Tool
 from gateway.manifest.units import rate
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.parts import Bounds, Parts
@@ -69,7 +71,9 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
             "authorization_servers needs public_url: a token is asked for a resource, and that is its name."
         )
     shelf = _shelf(settings, environ)
-    authenticator, reload_callers = open_callers(settings)
+    keys = KeyFile(settings.keys)
+    authenticator, reload_callers = open_callers(settings, keys)
+    egress = EgressPolicy(settings.allow_private)
     telemetry = _telemetry(settings, environ)
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
     parts = wire(
@@ -77,7 +81,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         shelf=shelf,
         store=open_store(settings),
         telemetry=telemetry,
-        transport=HttpToolTransport(SystemClock(), egress=EgressPolicy(settings.allow_private)),
+        transport=HttpToolTransport(SystemClock(), egress=egress),
     )
 
     def reload() -> None:
@@ -85,8 +89,29 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         reload_callers()
         telemetry.config_reloaded(accepted=accepted)
         telemetry.manifests_loaded(shelf.catalogue.tools.values())
+        log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress)
 
+    log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress)
     return Gateway(core=Pipeline(parts, log_fault), authenticator=authenticator, telemetry=telemetry, reload=reload)
+
+
+def log_loaded(settings: Settings, tools: Iterable[Tool], keys: int, egress: EgressPolicy) -> None:
+    """One line of what is in use, and a warning for each host that every call to it will be refused."""
+    every = tuple(tools)
+    origins = {origin: parse_origin(origin) for origin in sorted({tool.backend.origin for tool in every})}
+    hosts = ", ".join(f"{it.host} port {it.port}" for it in origins.values())
+    _log.info("%d tools, %d API keys, store %s; hosts: %s", len(every), keys, settings.store, hosts or "none")
+    for origin, parsed in origins.items():
+        advice = egress.refuses_literally(parsed.host, parsed.port)
+        if advice is not None:
+            names = ", ".join(sorted(tool.name for tool in every if tool.backend.origin == origin))
+            _log.warning(
+                "every call of %s will be refused: %s port %d is not public; %s",
+                names,
+                parsed.host,
+                parsed.port,
+                advice,
+            )
 
 
 def wire(
@@ -181,13 +206,12 @@ def log_fault(where: str, error: BaseException) -> None:
     _log.error("unexpected fault in %s", where, exc_info=error)
 
 
-def open_callers(settings: Settings) -> tuple[Authenticator, Callable[[], None]]:
+def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Callable[[], None]]:
     """What proves who calls, and what takes its files anew.
 
     Raises:
         SettingsError: the file of issuers cannot be used.
     """
-    keys = KeyFile(settings.keys)
     if settings.issuers is None:
         return keys, lambda: _all(keys.reload)
     clock = SystemClock()

@@ -88,4 +88,4 @@ def _table(data: Any) -> None:
         ]
         for it in data["approvals"]
     ]
-    print_table(["APPROVAL", "STATE", "TOOL", "ASKED BY", "LAPSES", "REASON"], rows, "No such approval.")
+    print_table(["APPROVAL", "STATE", "TOOL", "ASKED BY", "LAPSES", "REASON"], rows, "No approvals.")

@@ -64,6 +64,8 @@ def command(
         certificate = asyncio.run(
             _certify(settings, tool, against.rstrip("/"), words, other, refused, patience_s, production=production)
         )
+    except KeyboardInterrupt:
+        raise Failure(f"interrupted. What was sent to {against} MAY have been carried out.", Exit.UNKNOWN) from None
     except RenderError as error:
         raise Failure(f"{tool} cannot be called without a run or a caller: {error}.", Exit.USAGE) from None
     if as_json:

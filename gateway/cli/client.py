@@ -4,7 +4,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any, Final
 
 import click
@@ -25,6 +25,21 @@ _KEY: Final = re.compile(r"[!-~]{1,4096}", re.ASCII)
 _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 
+_AGAIN: Final = "It MAY have been carried out. Make the same call again: it is the same operation."
+
+
+@dataclass(slots=True)
+class Sent:
+    """Whether a request that changes something may have left; from its first byte on nobody can take it back."""
+
+    change: bool = False
+
+    def watch(self, event: str, _: Mapping[str, Any]) -> None:
+        """The `trace` extension of httpcore: called before the first byte is written, and at every other step."""
+        if event.endswith("send_request_headers.started"):
+            self.change = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
     """Where the gateway is, and who asks."""
@@ -32,14 +47,17 @@ class Gateway:
     url: str
     key: str
     timeout_s: float
+    sent: Sent = field(default_factory=Sent)
 
-    def ask(self, method: str, path: str, *, body: Any = None, **extra: Mapping[str, str]) -> Envelope:
-        """The envelope of one request. `extra` is `headers` or `params`.
+    def ask(
+        self, method: str, path: str, *, body: Any = None, changes: bool | None = None, **extra: Mapping[str, str]
+    ) -> Envelope:
+        """The envelope of one request. `extra` is `headers` or `params`; a GET changes nothing, unless `changes` says so.
 
         Raises:
             Failure: UNREACHABLE when nothing was sent, UNKNOWN when no answer came, UNREACHABLE when what answered is no gateway.
         """
-        response = self.fetch(method, path, body=body, **extra)
+        response = self.fetch(method, path, body=body, changes=method != "GET" if changes is None else changes, **extra)
         try:
             return parse_envelope(response.json())
         except (ValueError, TypeError):
@@ -48,23 +66,22 @@ class Gateway:
                 Exit.UNREACHABLE,
             ) from None
 
-    def fetch(self, method: str, path: str, *, body: Any = None, **extra: Mapping[str, str]) -> httpx.Response:
+    def fetch(self, method: str, path: str, *, body: Any, changes: bool, **extra: Mapping[str, str]) -> httpx.Response:
         """The bare answer of one request; raises as `ask`."""
+        watched = {"trace": self.sent.watch} if changes else {}
         headers = {"authorization": f"Bearer {self.key}", **extra.get("headers", {})}
         try:
             with httpx.Client(base_url=self.url, timeout=self.timeout_s, trust_env=False) as client:
-                return client.request(method, path, json=body, headers=headers, params=extra.get("params"))
+                return client.request(
+                    method, path, json=body, headers=headers, params=extra.get("params"), extensions=watched
+                )
         except _NEVER_SENT as error:
-            raise Failure(f"no gateway answers at {self.url}: {str(error) or 'timed out'}.", Exit.UNREACHABLE) from None
+            reason = str(error).rstrip(".") or "timed out"
+            raise Failure(f"no gateway answers at {self.url}: {reason}.", Exit.UNREACHABLE) from None
         except httpx.HTTPError as error:
-            changes = method != "GET"
             raise Failure(
                 f"the gateway at {self.url} took the request and did not answer ({type(error).__name__})."
-                + (
-                    " It MAY have been carried out. Make the same call again: it is the same operation."
-                    if changes
-                    else ""
-                ),
+                + (f" {_AGAIN}" if changes else ""),
                 Exit.UNKNOWN if changes else Exit.UNREACHABLE,
             ) from None
 
@@ -94,12 +111,31 @@ def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
         key = os.environ.get("ONCEGATE_KEY", "") if key_file is None else key_file.read()
         if not _KEY.fullmatch(key.strip()):
             raise Failure("an API key is needed: set ONCEGATE_KEY, or name a file with --key-file.", Exit.USAGE)
-        command(gateway=Gateway(url=url, key=key.strip(), timeout_s=timeout_s), **rest)
+        _check_url(url)
+        gateway = Gateway(url=url, key=key.strip(), timeout_s=timeout_s)
+        try:
+            command(gateway=gateway, **rest)
+        except KeyboardInterrupt:
+            # Also while the answer is read or printed: whoever interrupts has not seen it whole.
+            if gateway.sent.change:
+                raise Failure(f"interrupted. {_AGAIN}", Exit.UNKNOWN) from None
+            raise
 
     with_options: Callable[..., None] = wrapped
     for option in _OPTIONS:
         with_options = option(with_options)
     return with_options
+
+
+def _check_url(text: str) -> None:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65_536:
+        raise Failure(
+            f"ONCEGATE_URL, or --url, is `{text}`; it has to be a whole address, as in {_DEFAULT_URL}.", Exit.USAGE
+        )
 
 
 def finish(envelope: Envelope, *, as_json: bool, show: Callable[[Any], None]) -> None:

@@ -7,7 +7,7 @@ import click
 
 from gateway.cli.client import Gateway, finish, gateway_options
 from gateway.cli.exits import EXIT_HELP
-from gateway.cli.output import json_option, print_table
+from gateway.cli.output import json_option, moment, print_table
 
 
 @click.command(epilog=EXIT_HELP)
@@ -39,6 +39,7 @@ def command(*, gateway: Gateway, as_json: bool, **filters: Any) -> None:
 def _table(data: Any) -> None:
     rows = [
         [
+            moment(row["at_wall"]),
             row["tool"],
             row["code"] or row["outcome"],
             "yes" if row["replayed"] else "",
@@ -50,5 +51,5 @@ def _table(data: Any) -> None:
         for row in data["executions"]
     ]
     print_table(
-        ["TOOL", "OUTCOME", "REPLAYED", "ATTEMPTS", "MS", "RUN", "OPERATION"], rows, "No call was answered yet."
+        ["AT", "TOOL", "OUTCOME", "REPLAYED", "ATTEMPTS", "MS", "RUN", "OPERATION"], rows, "No call was answered yet."
     )

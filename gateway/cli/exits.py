@@ -22,11 +22,13 @@ class Exit(IntEnum):
     """It was carried out, but its result is not in hand."""
     FAULT = 70
     """A fault of this program (EX_SOFTWARE of sysexits.h)."""
+    INTERRUPTED = 130
+    """SIGINT before anything that changes something was sent (128 + 2, as shells have it)."""
 
 
 EXIT_HELP: Final = (
     "Exit codes: 0 ok, 1 the answer is no, 2 usage or configuration, 3 gateway unreachable, "
-    "4 outcome unknown, 5 executed but its result is not in hand."
+    "4 outcome unknown, 5 executed but its result is not in hand, 130 interrupted."
 )
 
 

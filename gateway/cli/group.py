@@ -51,6 +51,18 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - the table's own promise, held by a test
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """As click does, but an interruption has a code of its own: click's 1 would say that nothing was executed."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _interrupted() from None
+        except click.Abort as abort:
+            # click's prompts make Abort of Ctrl-C, as of a no.
+            if isinstance(abort.__context__, KeyboardInterrupt):
+                raise _interrupted() from None
+            raise
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The table again: click's own would import every command for a press of the tab key."""
         own = [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
@@ -59,6 +71,10 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+def _interrupted() -> Failure:
+    return Failure("interrupted; it was not finished.", Exit.INTERRUPTED)
 
 
 @click.group(
@@ -70,7 +86,8 @@ def oncegate() -> None:
     \b
     oncegate demo                              see it work
     oncegate check tool_manifests              are these manifests safe?
-    oncegate serve --manifests tool_manifests  run it
+    oncegate serve --manifests tool_manifests --manifest-env PAYMENTS_URL
+                                               run it
     oncegate call lookup_order order_id=ORD-1  use it (ONCEGATE_URL, ONCEGATE_KEY)
     """  # noqa: D301 - click's mark for lines that stay lines
 

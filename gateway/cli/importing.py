@@ -1,8 +1,10 @@
 """`oncegate import`: the tools that a team has, as draft manifests."""
 
 import re
+import shlex
 from collections import ChainMap
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 _WORD: Final = re.compile(r"[^A-Z0-9]+")
 _FILE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+_PLACE: Final = re.compile(r"\(openapi/([^:()]+)(?=:[0-9]+:[0-9]+\))")
 _OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,127}")
 
 
@@ -67,12 +70,17 @@ def openapi(
     try:
         result = import_openapi(library, terms, CelEngine(), only=only)
     except OpenApiError as error:
-        raise Failure(f"{library.complaint(error)}.", Exit.NO) from None
+        raise Failure(f"{_as_given(library.complaint(error), source, stored)}.", Exit.NO) from None
+    if out is None or not result.drafts:
+        rows = [replace(row, reason=row.reason and _as_given(row.reason, source, stored)) for row in result.rows]
+        result = replace(result, rows=tuple(rows))
     written = [] if out is None else _write(out, result, documents)
     if as_json:
         print_json(_document(result, written))
     else:
-        _print(result, out)
+        _print(result)
+        if result.drafts:
+            _print_next(source, out, f"{word}_URL")
     if not result.drafts:
         raise click.exceptions.Exit(Exit.NO)
 
@@ -107,15 +115,37 @@ def _document(result: "Import", written: list[str]) -> dict[str, object]:
     return {"ok": bool(result.drafts), "operations": rows, "written": written}
 
 
-def _print(result: "Import", out: Path | None) -> None:
+def _as_given(text: str, source: str, stored: str) -> str:
+    """Nothing is written, so there is no `openapi/NAME` yet: places are told in the files that were given."""
+
+    def given(found: re.Match[str]) -> str:
+        own = found[1] in {Path(source).name, stored.removeprefix("openapi/")} or "://" in source
+        return f"({source if own else Path(source).parent / found[1]}"
+
+    return _PLACE.sub(given, text)
+
+
+def _print(result: "Import") -> None:
     cells = [(row.operation, f"{row.method} {row.path}", row.effect or "refused", _remains(row)) for row in result.rows]
     print_table(("OPERATION", "REQUEST", "DRAFT", "WHAT REMAINS"), cells, "the document has no operation")
     refused = sum(row.tool is None for row in result.rows)
     ready = sum(row.tool is not None and not row.decide for row in result.rows)
     waiting = len(result.rows) - refused - ready
     click.echo(f"{ready} pass `oncegate check`, {waiting} wait for a decision, {refused} refused")
-    if out is None and result.drafts:
-        click.echo("nothing was written; --out DIR writes the drafts", err=True)
+
+
+def _print_next(source: str, out: Path | None, variable: str) -> None:
+    if out is None:
+        click.echo(
+            f"nothing was written; next: oncegate import openapi {shlex.quote(source)} --out tool_manifests", err=True
+        )
+        return
+    folder = shlex.quote(str(out))
+    click.echo(
+        f"next: decide what remains in the files of {folder}; set {variable} to the service's address; then\n"
+        f"  oncegate check {folder} --manifest-env {variable}",
+        err=True,
+    )
 
 
 def _remains(row: "Row") -> str:

@@ -1,7 +1,7 @@
 """`oncegate operations`: what was done, what is in doubt, and who settles it."""
 
 import json
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 import click
@@ -10,6 +10,9 @@ from gateway.cli.client import Gateway, finish, gateway_options
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option, print_fields, print_json, print_table
+
+# As the gateway takes them; a test holds the two together. `unknown` is the listening one too.
+_STATES: Final = ("unknown", "unknown_listening", "claimed", "sent", "done", "refused", "frozen", "free")
 
 
 @click.group(epilog=EXIT_HELP)
@@ -24,7 +27,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=EXIT_HELP)
-@click.option("--state", help="Only those in this state: unknown, claimed, sent, done, refused, frozen.")
+@click.option("--state", help=f"Only those in this state: {', '.join(_STATES)}.")
 @click.option("--key", help="Only the one with this operation key.")
 @click.option("--run", "run_id", help="Only this run's.")
 @click.option("--tool", help="Only this tool's.")
@@ -107,7 +110,7 @@ def _path(operation_id: str) -> str:
 
 def _table(data: Any) -> None:
     rows = [
-        [it.get("operation_id"), it.get("tool"), it.get("state"), it.get("run_id"), it.get("subject")]
+        [it.get(name) for name in ("created_at", "operation_id", "tool", "state", "run_id", "subject")]
         for it in data["operations"]
     ]
-    print_table(["OPERATION", "TOOL", "STATE", "RUN", "SUBJECT"], rows, "No such operation.")
+    print_table(["BEGUN", "OPERATION", "TOOL", "STATE", "RUN", "SUBJECT"], rows, "No operations.")

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -42,6 +43,11 @@ def print_fields(fields: Mapping[str, Any]) -> None:
     width = max((len(name) for name in fields), default=0)
     for name, value in fields.items():
         click.echo(f"{click.style(name.ljust(width), bold=True)}  {_cell(value)}")
+
+
+def moment(wall: float) -> str:
+    """Seconds since 1970 as a moment in UTC, to the millisecond, as the gateway writes them."""
+    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _cell(value: Any) -> str:

@@ -21,5 +21,5 @@ def command(*, proposal: Proposal, gateway: Gateway, as_json: bool) -> None:
     oncegate prepare issue_refund order_id=ORD-1 payment_id=PAY-1 amount_paise:=425000
     """  # noqa: D301 - click's mark for lines that stay lines
     path = f"/v1/tools/{quote(proposal.tool, safe='')}/prepare"
-    envelope = gateway.ask("POST", path, body=proposal.body, headers=proposal.headers)
+    envelope = gateway.ask("POST", path, body=proposal.body, changes=False, headers=proposal.headers)
     finish(envelope, as_json=as_json, show=print_fields)

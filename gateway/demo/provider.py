@@ -74,6 +74,8 @@ class Provider:
                 pass
         except (ConnectionError, TimeoutError):
             pass  # the peer has gone, which changes nothing of what was done
+        except asyncio.CancelledError:
+            pass  # we stop; asyncio's streams log a cancelled connection as a fault (StreamReaderProtocol's callback)
         finally:
             self._connections.discard(task)
             self._writers.discard(writer)

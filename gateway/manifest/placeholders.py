@@ -217,10 +217,15 @@ def fill(pieces: tuple[Piece, ...], environment: Mapping[str, str], secrets: Map
         new: Piece = piece
         if isinstance(piece, Environment | Secret):
             known, kind = (
-                (environment, "an environment name") if isinstance(piece, Environment) else (secrets, "a secret")
+                (environment, f"an environment name that the operator lists; add `--manifest-env {piece.name}`")
+                if isinstance(piece, Environment)
+                else (
+                    secrets,
+                    f"a secret that the operator has; put the file {piece.name} into `secrets_dir`, or set it",
+                )
             )
             if piece.name not in known:
-                raise TemplateError(f"{piece.name} is not {kind} that the operator lists")
+                raise TemplateError(f"{piece.name} is not {kind}")
             new = known[piece.name]
         if isinstance(new, str) and filled and isinstance(filled[-1], str):
             filled[-1] += new

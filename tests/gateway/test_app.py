@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gateway.adapters.files.keys import create_key
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.app import Gateway, assemble, log_fault, open_store
@@ -251,3 +252,36 @@ def test_a_fault_of_our_own_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
     assert "unexpected fault in sweeper" in caplog.text
     assert "planted" in caplog.text
+
+
+async def test_what_is_in_use_is_one_line_and_what_cannot_work_a_warning(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At start and at every reload: tools, keys, store and hosts; and the option that a private host needs."""
+    caplog.set_level(logging.INFO, logger="oncegate")
+    gateway = site.assemble()
+    started = [record.getMessage() for record in caplog.records]
+    caplog.clear()
+    gateway.reload()
+    reloaded = [record.getMessage() for record in caplog.records]
+    await closed(gateway)
+    caplog.clear()
+    await closed(site.assemble(allow_private=["127.0.0.1:9"]))
+
+    loaded = f"2 tools, 0 API keys, store sqlite:///{site.folder / 'records.db'}; hosts: 127.0.0.1 port 9"
+    warning = (
+        "every call of act, get_status will be refused: 127.0.0.1 port 9 is not public; "
+        "if it is meant, serve with --allow-private 127.0.0.1:9"
+    )
+    assert [line for line in started if "API keys at" not in line] == [loaded, warning]
+    assert reloaded[-2:] == [loaded, warning]
+    assert warning not in caplog.text
+
+
+async def test_the_keys_that_were_loaded_are_counted(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """Their number, nothing of them."""
+    caplog.set_level(logging.INFO, logger="oncegate")
+    create_key(site.folder / "keys.json", subject="agent", tenant="acme", permissions=(), attributes={})
+    await closed(site.assemble())
+
+    assert "2 tools, 1 API keys" in caplog.text

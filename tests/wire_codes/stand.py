@@ -13,7 +13,7 @@ import httpx
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from gateway.adapters.cel.engine import CelEngine
-from gateway.adapters.files.keys import create_key
+from gateway.adapters.files.keys import KeyFile, create_key
 from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
@@ -155,7 +155,7 @@ async def standing(
     listening = bind(chosen)
     port = listening.getsockname()[1]
     server = Server(
-        build(core, open_callers(chosen)[0], chosen, telemetry),
+        build(core, open_callers(chosen, KeyFile(chosen.keys))[0], chosen, telemetry),
         core,
         chosen,
         announce=lambda _host, _port: ready.set(),

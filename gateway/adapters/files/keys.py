@@ -71,6 +71,10 @@ class KeyFile:
     def __repr__(self) -> str:
         return f"<KeyFile {self._path} {len(self._entries)} keys>"
 
+    def __len__(self) -> int:
+        """How many keys are in use, expired ones included."""
+        return len(self._entries)
+
     def authenticate(self, token: str) -> Caller | None:
         """The caller a key stands for; None for anything else. Does the same work for every well-formed token."""
         parsed = _KEY.fullmatch(token)
@@ -96,7 +100,9 @@ class KeyFile:
             entries = read_keys(self._path)
         except FileNotFoundError:
             _log.warning(
-                "there is no file of API keys yet: every call is refused until `oncegate keys create` made one"
+                "there is no file of API keys at %s yet: every call is refused until `oncegate keys create` made it",
+                # A word: the log keeps no other value of ours.
+                str(self._path),
             )
             self._entries, self._seen = {}, None
             return True

@@ -1,6 +1,7 @@
 """From an origin to an open connection: resolve, check, connect to what was checked, and shake hands."""
 
 import asyncio
+import logging
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from gateway.adapters.http_tool.progress import Failed
 from gateway.adapters.http_tool.resolving import Resolver
 from gateway.stages.execute.attempt.exchange import Fault
 
+_log = logging.getLogger("oncegate")
 STAGGER_S: Final = 0.25
 """How long one address has the floor before the next is tried beside it (RFC 8305 5)."""
 
@@ -53,6 +55,10 @@ class Dialler:
                 addresses = await self._resolver.resolve(origin.host)
                 allowed = [found for found in addresses if self._egress.allows(origin.host, origin.port, found)]
                 if not allowed:
+                    advice = self._egress.advice(origin.host, origin.port, addresses)
+                    _log.warning(
+                        "egress refused %s port %d: its address is not public; %s", origin.host, origin.port, advice
+                    )
                     raise Failed(Fault.EGRESS_REFUSED, "the address is not one the operator allows")
                 sock = await _first_of(allowed, origin.port)
                 if origin.tls:

@@ -7,6 +7,9 @@ from typing import Final
 Address = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network
 
+_LOOPBACK: Final = "127.0.0.1"
+"""What `localhost` and the names below it stand for, whatever a name service says (RFC 6761 6.3)."""
+
 
 def _networks(*texts: str) -> tuple[_Network, ...]:
     return tuple(ip_network(text) for text in texts)
@@ -73,6 +76,21 @@ class EgressPolicy:
         if (host, port) not in self._named:
             return False
         return _in(address, _PRIVATE) or (address.is_link_local and _is_literally(host, address))
+
+    def advice(self, host: str, port: int, addresses: Iterable[Address]) -> str:
+        """What an operator can do about a refusal of all of `addresses`; a sentence without its full stop."""
+        entry = f"{f'[{host}]' if ':' in host else host}:{port}"
+        if any(EgressPolicy((entry,)).allows(host, port, address) for address in addresses):
+            return f"if it is meant, serve with --allow-private {entry}"
+        return "no setting opens it"
+
+    def refuses_literally(self, host: str, port: int) -> str | None:
+        """`advice`, when the host as it is written will be refused; None when it will not, or only its name service knows."""
+        try:
+            address = ip_address(_LOOPBACK if host == "localhost" or host.endswith(".localhost") else host)
+        except ValueError:
+            return None
+        return None if self.allows(host, port, address) else self.advice(host, port, (address,))
 
 
 def _in(address: Address, networks: tuple[_Network, ...]) -> bool:

@@ -75,7 +75,10 @@ def evaluate(*, suite: str, faults: Sequence[str], min_completion: float, as_jso
     SUITE is MODULE:NAME of an agent_client.evaluation.Suite, or of a function that makes it. Exit code 1 when there is a false success, a broken trial, or a fault that was not recovered from. The writes of
     the cases are real ones: the suite's gateway should lead to a provider that may be written to.
     """
-    card = asyncio.run(_evaluated(suite, faults))
+    try:
+        card = asyncio.run(_evaluated(suite, faults))
+    except KeyboardInterrupt:
+        raise Failure("interrupted. What the cases called for MAY have been carried out.", Exit.UNKNOWN) from None
     if as_json:
         print_json(card.document())
     else:

@@ -16,7 +16,7 @@ async def test_approvals_are_asked_for_by_condition(served: Served) -> None:
 
     query = ApprovalQuery(statuses=frozenset({"pending"}), run_id="r", tool="t", limit=5)
     assert served.core.asked == [(query, CALLER)]
-    assert result.stdout == "No such approval.\n"
+    assert result.stdout == "No approvals.\n"
 
 
 async def test_one_approval_is_shown(served: Served) -> None:

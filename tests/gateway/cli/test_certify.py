@@ -13,6 +13,7 @@ from gateway.cli.certifying.findings import Certificate, Verdict
 from gateway.cli.exits import Exit
 from gateway.demo.provider_process import ProviderProcess
 from tests.gateway.cli.certifying.test_findings import certificate
+from tests.gateway.cli.interrupting import interrupt
 from tests.gateway.cli.run import run
 
 MANIFESTS = Path(__file__).parents[3] / "tool_manifests"
@@ -123,3 +124,14 @@ def test_exit_codes_tell_false_from_unknown_from_unchecked() -> None:
     assert exit_code(certificate(Verdict.FALSE)) == Exit.NO
     assert exit_code(certificate(interrupted="x")) == Exit.NO
     assert exit_code(unknown) == Exit.UNKNOWN
+
+
+async def test_an_interrupted_certification_is_unknown(provider: ProviderProcess, manifests: Path) -> None:
+    """Ctrl-C while staging holds its answer: code 4, and what was sent may have been carried out."""
+    await provider.script("ORD-7", {"hold": "effect"})
+    line = ("certify", "issue_refund", "--against", provider.url, "--manifests", str(manifests), *WORDS)
+    ended = await interrupt(*line, url=provider.url, key="k", when=provider.event("received", "ORD-7"))
+
+    assert ended.code == 4
+    assert f"interrupted. What was sent to {provider.url} MAY have been carried out." in ended.stderr
+    assert "Traceback" not in ended.stderr

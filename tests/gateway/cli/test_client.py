@@ -1,11 +1,13 @@
 """When no gateway answers, or not as one does."""
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 
 import pytest
 
+from tests.gateway.cli.interrupting import interrupt
 from tests.gateway.cli.run import run, run_against
 from tests.gateway.fronts.http.fake_core import TOKEN
 from tests.gateway.fronts.http.served import Served
@@ -94,3 +96,64 @@ async def test_a_wrong_key_is_a_no(served: Served) -> None:
 def test_no_option_takes_the_key() -> None:
     """A key on a command line is seen by every process of the machine."""
     assert "--key " not in run("call", "--help").stdout
+
+
+CHANGES = (
+    ("call", "t"),
+    ("approvals", "approve", "01J"),
+    ("approvals", "deny", "01J"),
+    ("operations", "reconcile", "01J"),
+    ("operations", "settle", "01J", "--executed", "--evidence", "seen"),
+)
+READS = (("tools",), ("prepare", "t"), ("operations", "list"), ("approvals", "show", "01J"), ("executions",))
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [*((words, 4) for words in CHANGES), *((words, 130) for words in READS)], ids=str
+)
+async def test_an_interruption_is_no_no(words: tuple[str, ...], code: int) -> None:
+    """Ctrl-C after the request has left: one sentence; 4 if it may have changed something, 130 if it reads."""
+    asked, gone = asyncio.Event(), asyncio.Event()
+
+    async def listen_only(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asked.set()
+        await gone.wait()
+        writer.close()
+
+    server = await asyncio.start_server(listen_only, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    ended = await interrupt(*words, url=url, key="k", when=asked.wait())
+    gone.set()
+    server.close()
+    await server.wait_closed()
+
+    assert (ended.code, ended.stdout) == (code, "")
+    assert ended.stderr.splitlines()[-1].startswith("error: interrupted")
+    assert ("It MAY have been carried out. Make the same call again" in ended.stderr) is (code == 4)
+    assert "Aborted" not in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+async def test_an_interruption_before_anything_left_is_130(tmp_path: Path) -> None:
+    """A write that still waits for its key has sent nothing, and says nothing of being carried out."""
+    pipe = tmp_path / "key"
+    os.mkfifo(pipe)
+    # Opened to write, it waits for who opens it to read.
+    opened = asyncio.create_task(asyncio.to_thread(pipe.open, "wb"))
+    ended = await interrupt("call", "t", "--key-file", str(pipe), url="http://127.0.0.1:9", key="k", when=opened)
+    opened.result().close()
+
+    assert ended.code == 130
+    assert ended.stderr.splitlines()[-1] == "error: interrupted; it was not finished."
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "127.0.0.1:8080", "ftp://a", "http://", "http://a:99999", "x"])
+def test_an_address_that_is_none_is_a_usage_error(url: str) -> None:
+    """Code 2 and one sentence that ends once, before anything is sent."""
+    result = run("tools", environment={"ONCEGATE_URL": url, "ONCEGATE_KEY": "k"})
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: ONCEGATE_URL, or --url, is `{url}`; it has to be a whole address, as in http://127.0.0.1:8080.\n"
+    )

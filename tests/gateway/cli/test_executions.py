@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 
+from gateway.cli.output import moment
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
 from gateway.contract.requests import ExecutionQuery
@@ -16,7 +17,7 @@ async def test_rows_are_a_table_or_lines_of_json(served: Served) -> None:
     table = await run_against(served, "executions")
     lines = await run_against(served, "executions", "--json")
 
-    assert table.stdout.splitlines()[1].split()[:2] == ["issue_refund", "ok"]
+    assert table.stdout.splitlines()[1].split()[:3] == [moment(ROW.at_wall), "issue_refund", "ok"]
     assert [json.loads(line) for line in lines.stdout.splitlines()] == [asdict(ROW)]
 
 

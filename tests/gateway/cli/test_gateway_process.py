@@ -15,6 +15,7 @@ from click.testing import Result
 from gateway.demo.gateway_process import create_key, start_gateway
 from gateway.demo.processes import Child, NotStartedError
 from gateway.demo.provider_process import ProviderProcess
+from tests.gateway.cli.interrupting import interrupt
 from tests.gateway.cli.run import run
 
 MANIFESTS = Path(__file__).parents[3] / "gateway" / "demo" / "manifests"
@@ -150,6 +151,21 @@ async def test_an_unknown_is_settled_by_an_operator(tmp_path: Path) -> None:
     assert settled.exit_code == 0, settled.output
     assert (again.exit_code, json.loads(again.stdout)["data"]["refund_id"]) == (0, "R"), again.output
     assert effects == 0
+
+
+async def test_an_interrupted_refund_is_made_and_made_once(tmp_path: Path) -> None:
+    """Ctrl-C while the provider holds its answer: exit code 4, the refund is made, and the same call gets its result."""
+    words = ("call", "issue_refund", "order_id=ORD-3", "payment_id=pay_1", "amount_paise:=425000", "--json")
+    async with whole(tmp_path) as running:
+        await running.provider.script("ORD-3", {"before_s": 1.0})
+        received = running.provider.event("received", "ORD-3")
+        ended = await interrupt(*words, url=running.gateway.url, key=running.key, when=received)
+        again = await running.oncegate(*words)
+        effects = await running.provider.effects()
+
+    assert ended.code == 4
+    assert "It MAY have been carried out. Make the same call again" in ended.stderr
+    assert (again.exit_code, json.loads(again.stdout)["ok"], effects) == (0, True, 1), again.output
 
 
 async def test_a_revoked_key_stops_working(tmp_path: Path) -> None:

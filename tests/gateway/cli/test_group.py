@@ -42,6 +42,7 @@ def test_help_lists_commands_and_exit_codes() -> None:
 
     assert [name for name in COMMANDS if f"\n  {name} " not in helped.stdout] == []
     assert "oncegate check tool_manifests" in helped.stdout
+    assert "oncegate serve --manifests tool_manifests --manifest-env PAYMENTS_URL" in helped.stdout
     assert "4 outcome unknown" in " ".join(helped.stdout.split())
 
 

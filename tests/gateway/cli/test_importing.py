@@ -91,7 +91,7 @@ def test_the_operators_names_can_be_chosen(shop: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"swagger": "2.0"}', "this is Swagger 2.0; convert it to OpenAPI 3.0 first (openapi/a.json:1:2)."),
+        ('{"swagger": "2.0"}', "this is Swagger 2.0; convert it to OpenAPI 3.0 first ({file}:1:2)."),
         ('{"a" 1}', "the document is not JSON"),
         ("[]", "the document is not an object"),
     ],
@@ -103,7 +103,7 @@ def test_a_document_that_cannot_be_used_is_a_no_in_one_sentence(tmp_path: Path, 
     result = run("import", "openapi", str(file))
 
     assert result.exit_code == 1
-    assert words in result.stderr
+    assert words.replace("{file}", str(file)) in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -114,7 +114,19 @@ def test_a_document_of_which_nothing_can_be_imported_is_a_no(tmp_path: Path) -> 
     result = run("import", "openapi", str(file))
 
     assert result.exit_code == 1
-    assert "TRACE is no call of a tool" in result.stdout
+    assert f"TRACE is no call of a tool ({file}:" in result.stdout
+    assert result.stderr == ""
+
+
+def test_it_ends_with_the_next_step(shop: Path, tmp_path: Path) -> None:
+    """Without --out how to write the drafts; with it the variable to set and the check that follows."""
+    out = tmp_path / "tools"
+    shown = run("import", "openapi", str(shop))
+    written = run("import", "openapi", str(shop), "--out", str(out))
+
+    assert shown.stderr == f"nothing was written; next: oncegate import openapi '{shop}' --out tool_manifests\n"
+    assert "set SHOP_API_URL to the service's address" in written.stderr
+    assert written.stderr.endswith(f"  oncegate check {out} --manifest-env SHOP_API_URL\n")
 
 
 def test_wrong_words_are_usage_errors(shop: Path) -> None:

@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from gateway.cli.operations import _table
 from gateway.contract.requests import OperationQuery, SettledAs, SettleRequest
+from gateway.fronts.http.questions import STATE_NAMES
 from tests.gateway.cli.run import run, run_against
 from tests.gateway.fronts.http.fake_core import CALLER
 from tests.gateway.fronts.http.served import Served
@@ -16,7 +20,7 @@ async def test_operations_are_asked_for_by_condition(served: Served) -> None:
 
     states = frozenset({"unknown", "unknown_listening"})
     assert served.core.asked == [(OperationQuery(key="k", states=states, run_id="r", tool="t", limit=5), CALLER)]
-    assert result.stdout == "No such operation.\n"
+    assert result.stdout == "No operations.\n"
 
 
 async def test_one_operation_is_shown(served: Served) -> None:
@@ -65,3 +69,20 @@ def test_forget_asks_first(tmp_path: Path) -> None:
 
     assert result.exit_code == 1
     assert "Go on?" in result.stdout
+
+
+def test_the_help_lists_every_state_there_is() -> None:
+    """What the gateway takes is what the help says."""
+    helped = " ".join(run("operations", "list", "--help").stdout.split())
+    listed = helped.partition("Only those in this state: ")[2].partition(".")[0]
+
+    assert sorted(listed.split(", ")) == list(STATE_NAMES)
+
+
+def test_the_table_says_when(capsys: pytest.CaptureFixture[str]) -> None:
+    """The moment at which an operation began comes first."""
+    _table({"operations": [{"operation_id": "01J", "created_at": "2026-10-28T09:14:02Z", "state": "done"}]})
+    head, row = capsys.readouterr().out.splitlines()
+
+    assert head.split()[:2] == ["BEGUN", "OPERATION"]
+    assert row.split()[:2] == ["2026-10-28T09:14:02Z", "01J"]

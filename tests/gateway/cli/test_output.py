@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.cli.output import print_fields, print_json, print_table
+from gateway.cli.output import moment, print_fields, print_json, print_table
 
 
 def test_columns_are_as_wide_as_their_cells(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,3 +31,8 @@ def test_json_is_one_line_for_programs(capsys: pytest.CaptureFixture[str]) -> No
     print_json({"a": [1, 2], "b": "é"})
 
     assert capsys.readouterr().out == '{"a": [1, 2], "b": "é"}\n'
+
+
+def test_a_moment_is_in_utc_to_the_millisecond() -> None:
+    """As the gateway writes moments."""
+    assert moment(1_793_178_842.5) == "2026-10-28T09:14:02.500Z"

@@ -1,9 +1,12 @@
 import asyncio
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 import httpx
 import pytest
 
+from gateway.demo.processes import Child
 from gateway.demo.provider_process import ProviderProcess
 
 BODY = {"payment": "pay_1", "paise": 100}
@@ -80,3 +83,21 @@ async def test_a_request_that_is_not_http_is_answered_and_dropped(provider: Prov
     writer.close()
 
     assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+async def test_sigterm_ends_what_is_under_way_without_a_word(tmp_path: Path) -> None:
+    """One connection idle and one whose answer is held: code 0, and nothing in the log."""
+    child = await Child.start(
+        [sys.executable, "-m", "gateway.demo.provider", "--ledger", str(tmp_path / "ledger.sqlite")],
+        log=tmp_path / "provider.log",
+    )
+    provider = ProviderProcess(child)
+    await provider.script("ORD-1", {"before_s": 30.0})
+    held = asyncio.create_task(refund(provider))
+    await provider.event("received", "ORD-1")
+    code = await child.stop()
+    with suppress(httpx.HTTPError):
+        await held
+
+    assert code == 0
+    assert (tmp_path / "provider.log").read_text() == ""

@@ -108,7 +108,11 @@ def test_fill_puts_in_what_the_operator_lists_and_nothing_else() -> None:
     pieces = parse("${A}/x/${secret:B}{args.a}")
 
     assert fill(pieces, {"A": "{v}"}, {"B": "w"}) == ("{v}/x/w", Reference("args", ("a",)))
-    with pytest.raises(TemplateError, match="A is not an environment name"):
+    with pytest.raises(
+        TemplateError, match="A is not an environment name that the operator lists; add `--manifest-env A`"
+    ):
         fill(pieces, {"B": "w"}, {"B": "w"})
-    with pytest.raises(TemplateError, match="B is not a secret"):
+    with pytest.raises(
+        TemplateError, match="B is not a secret that the operator has; put the file B into `secrets_dir`"
+    ):
         fill(pieces, {"A": "v", "B": "w"}, {})

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gateway.adapters.files.keys import KeyFile, KeyFileError, create_key, read_keys, revoke_key
+from gateway.adapters.logs.json_lines import JsonFormatter
 from gateway.contract.call import Caller
 
 
@@ -185,7 +186,9 @@ def test_a_removed_file_has_no_keys(path: Path, caplog: pytest.LogCaptureFixture
     with caplog.at_level(logging.WARNING):
         assert serving.reload()
     assert serving.authenticate(text) is None
+    assert f"no file of API keys at {path} yet" in caplog.text
     assert "oncegate keys create" in caplog.text
+    assert str(path) in JsonFormatter().format(caplog.records[-1])
     aside.rename(path)
     assert serving.reload()
     assert serving.authenticate(text) is not None

@@ -99,9 +99,9 @@ async def test_a_caller_who_leaves_while_we_connect_leaves_nothing(make_transpor
 
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], ["::ffff:127.0.0.1"], ["169.254.169.254"], ["10.0.0.1", "::1"]])
 async def test_no_address_is_connected_to_that_is_not_allowed(
-    raw_server: Serve, make_transport: Make, addresses: list[str]
+    raw_server: Serve, make_transport: Make, caplog: pytest.LogCaptureFixture, addresses: list[str]
 ) -> None:
-    """Whatever the name looks like, its addresses are what is checked."""
+    """Whatever the name looks like, its addresses are what is checked; the log says who was refused."""
     server = raw_server([serve()])
 
     async def lookup(host: str) -> Sequence[str]:
@@ -111,6 +111,9 @@ async def test_no_address_is_connected_to_that_is_not_allowed(
     exchange = await make_transport(lookup=lookup).exchange(request_to(f"http://pay.example:{server.port}"), limits())
 
     assert (told(exchange), server.connections) == ("egress_refused [connecting]", 0)
+    assert f"egress refused pay.example port {server.port}: its address is not public; " in caplog.text
+    opens = addresses != ["169.254.169.254"]
+    assert (f"--allow-private pay.example:{server.port}" in caplog.text) is opens
 
 
 async def test_an_operator_can_open_a_private_host(raw_server: Serve, make_transport: Make) -> None:

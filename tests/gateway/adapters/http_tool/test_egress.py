@@ -102,3 +102,19 @@ def test_a_mapped_address_is_the_one_inside() -> None:
     """That is where the kernel would go."""
     assert unmapped(ip_address("::ffff:10.0.0.1")) == ip_address("10.0.0.1")
     assert unmapped(ip_address("fd00::1")) == ip_address("fd00::1")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "::1", "localhost", "a.localhost", "169.254.169.254"])
+def test_what_is_refused_as_written_is_known_before_a_call(host: str) -> None:
+    """With the option that opens it, which does open it."""
+    entry = f"[{host}]:80" if ":" in host else f"{host}:80"
+
+    assert EgressPolicy().refuses_literally(host, 80) == f"if it is meant, serve with --allow-private {entry}"
+    assert EgressPolicy((entry,)).refuses_literally(host, 80) is None
+
+
+def test_what_nothing_opens_is_not_advised() -> None:
+    """Multicast has no option; a public address and a name need none."""
+    assert EgressPolicy().refuses_literally("224.0.0.1", 80) == "no setting opens it"
+    assert EgressPolicy().refuses_literally("8.8.8.8", 80) is None
+    assert EgressPolicy().refuses_literally("pay.example", 80) is None

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -87,3 +88,12 @@ async def test_a_false_success_is_code_1_and_the_first_line(bench: Bench) -> Non
     assert result.exit_code == Exit.NO
     assert result.stdout.startswith("FALSE SUCCESS  liar, no fault")
     assert len(bench.desk.effects) == 1
+
+
+def test_an_interrupted_evaluation_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writes of its cases are real ones: code 4, and the sentence says so."""
+    (tmp_path / "stopping_agent.py").write_text("def suite():\n    raise KeyboardInterrupt\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    result = run("runs", "evaluate", "stopping_agent:suite")
+
+    assert (result.exit_code, "MAY have been carried out" in result.stderr) == (Exit.UNKNOWN, True)

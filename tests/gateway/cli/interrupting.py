@@ -1,0 +1,47 @@
+"""`oncegate` as a process of its own that is interrupted while it waits."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+# A shell's background job starts with SIGINT ignored; a person at a terminal does not.
+_AT_A_TERMINAL = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from gateway.cli.group import main; main()"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupted:
+    """How it ended, and what it said."""
+
+    code: int | None
+    stdout: str
+    stderr: str
+
+
+async def interrupt(*words: str, url: str, key: str, when: Awaitable[object]) -> Interrupted:
+    """Run one client command, and send it SIGINT when `when` is over."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        _AT_A_TERMINAL,
+        *words,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "ONCEGATE_URL": url, "ONCEGATE_KEY": key},
+    )
+    try:
+        async with asyncio.timeout(30):
+            await when
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = await process.communicate()
+    except BaseException:
+        process.kill()
+        await process.wait()
+        raise
+    return Interrupted(code=process.returncode, stdout=stdout.decode(), stderr=stderr.decode())
