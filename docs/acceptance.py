@@ -1,6 +1,7 @@
 """The page that shows which test proves which id and which scenario; `python -m docs.generate` writes it."""
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -54,10 +55,9 @@ def scenario_proofs(root: Path = _ROOT) -> dict[int, list[Proof]]:
 
 def _proofs(root: Path, told_by: Callable[[str], tuple[_Told, ...]]) -> dict[_Told, list[Proof]]:
     by_id: dict[_Told, list[Proof]] = {}
-    for path in sorted((root / "tests").rglob("test_*.py")):
-        for name in _tests(path):
-            for each in told_by(name):
-                by_id.setdefault(each, []).append(Proof(path.relative_to(root).as_posix(), name))
+    for proof in _read(root):
+        for each in told_by(proof.name):
+            by_id.setdefault(each, []).append(proof)
     return by_id
 
 
@@ -122,6 +122,13 @@ def _scenarios(by_number: Mapping[int, list[Proof]]) -> Iterator[str]:
 def _links(tests: Iterable[Proof]) -> str:
     links = [f"[`{proof.name}`](../{proof.path})" for proof in tests]
     return "<br>".join(links) or "**none**"
+
+
+@functools.cache
+def _read(root: Path) -> tuple[Proof, ...]:
+    """Every test below a root, in the order of their files; read once, as there are hundreds of files."""
+    files = sorted((root / "tests").rglob("test_*.py"))
+    return tuple(Proof(path.relative_to(root).as_posix(), name) for path in files for name in _tests(path))
 
 
 def _tests(path: Path) -> Iterator[str]:
