@@ -9,6 +9,7 @@ import yaml
 
 from agent_client.status import Reason, Status
 from gateway.contract.codes import ErrorCode
+from gateway.demo.behaviour import Behaviour, Ending
 from tests.agent_client.conftest import MakeWorld
 from tests.agent_client.dying import Killed, MortalGateway, Reaper
 from tests.agent_client.world import (
@@ -224,6 +225,21 @@ async def test_scenario_24_26_death_around_the_approved_write_asks_nobody_and_do
     state, _ = await resumed(world)
 
     assert (state.status, world.refunds(), len(await inbox(world))) == (Status.SUCCEEDED, 1, 1), state.detail
+
+
+async def test_scenario_24_26_an_approved_write_whose_answer_is_lost_is_sent_again_under_the_same_approval(
+    world: World,
+) -> None:
+    """The provider acts and closes twice: one refund, the approval spent once, and nobody is asked again."""
+    state = await suspended(world)
+    await world.lead.decide(state.approval.id, approve=True)
+    world.provider(*[Behaviour(ending=Ending.CLOSE)] * 2)
+
+    state, model = await resumed(world)
+
+    assert (state.status, world.refunds(), len(model.seen)) == (Status.SUCCEEDED, 1, 2), state.detail
+    (kept,) = await world.lead.approvals()
+    assert kept.state == "spent"
 
 
 class At(Reaper):
