@@ -39,9 +39,9 @@ def task() -> TaskType:
     return kind
 
 
-async def work(url: str, token: str, folder: Path, order: str, moment: str = "") -> LoopState:
+async def work(url: str, token: str, folder: Path, order: str, moment: str = "", paise: str = "425000") -> LoopState:
     """Start or take up the task of one order."""
-    issue = reply(("issue_refund", {"order_id": order, "payment_id": "p", "amount_paise": 425_000}))
+    issue = reply(("issue_refund", {"order_id": order, "payment_id": "p", "amount_paise": int(paise)}))
     check = reply(("get_refund_status", {"order_id": order}))
     reaper, store = Executioner(moment), SQLiteCheckpoints(folder / "runs.db")
     try:
@@ -54,6 +54,7 @@ async def work(url: str, token: str, folder: Path, order: str, moment: str = "")
                 sealer=Unsealed(),
             )
             await runner.start("refund", goal=f"Refund {order}.", task_id=order)
+            reaper.pass_by("admitted")
             return await runner.run(order)
     finally:
         store.close()

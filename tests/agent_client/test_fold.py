@@ -17,7 +17,7 @@ def proposed() -> object:
     return after(state, Suspended(approval=APPROVAL, detail="waits", at_wall=200.0), marked(at_wall=200.0))
 
 
-def test_A02_A11_the_old_state_stays_as_it_was() -> None:
+def test_A02_A11_scenario_6_the_old_state_stays_as_it_was() -> None:
     """Applying an event gives a new value; the one it came from is undamaged and cannot be written to."""
     before = fresh()
     copy = before.model_dump_json()

@@ -48,7 +48,9 @@ def test_L51_the_third_time_the_same_call_brings_the_same_answer_is_a_repetition
     [((ORDER, STATUS), 4), ((ORDER, STATUS, POLICY), 6), ((ORDER, STATUS, POLICY, OTHER), 8)],
     ids=["A-B", "A-B-C", "A-B-C-D"],
 )
-def test_T04_L51_cycles_of_two_three_and_four_are_seen_after_two_rounds(cycle: tuple[Step, ...], at: int) -> None:
+def test_T04_L51_scenario_29_cycles_of_two_three_and_four_are_seen_after_two_rounds(
+    cycle: tuple[Step, ...], at: int
+) -> None:
     """Also when nothing else would have told: here the other checks are far away."""
     flags = play(*cycle, *cycle, max_repeat=9, max_stalled=50)
 

@@ -9,6 +9,7 @@ import yaml
 
 from agent_client.status import Reason, Status
 from gateway.contract.codes import ErrorCode
+from gateway.demo.behaviour import Behaviour, Ending
 from tests.agent_client.conftest import MakeWorld
 from tests.agent_client.dying import Killed, MortalGateway, Reaper
 from tests.agent_client.world import (
@@ -131,7 +132,7 @@ async def test_L69_a_yes_that_was_not_used_in_time_is_no_yes(world: World) -> No
     assert (state.status, state.approval.requests, world.refunds()) == (Status.AWAITING_APPROVAL, 2, 0)
 
 
-async def test_L66_another_amount_is_another_action_and_asks_for_itself(world: World) -> None:
+async def test_L66_scenario_21_another_amount_is_another_action_and_asks_for_itself(world: World) -> None:
     """The refund that was allowed is made; the same payment in another amount waits for a word of its own."""
     state = await suspended(world)
     allowed = state.approval.id
@@ -171,7 +172,9 @@ async def test_L67_who_asks_cannot_approve(world: World) -> None:
     assert (after, model.seen, world.refunds()) == (state, [], 0)
 
 
-async def test_L66_L67_a_policy_that_changed_meanwhile_voids_the_approval(world: World, tmp_path: Path) -> None:
+async def test_L66_L67_scenario_22_a_policy_that_changed_meanwhile_voids_the_approval(
+    world: World, tmp_path: Path
+) -> None:
     """Another threshold is another action: approved under the former words, asked for again under the new."""
     first = await suspended(world)
     await world.lead.decide(first.approval.id, approve=True)
@@ -210,7 +213,7 @@ async def test_L62_L68_a_precondition_that_failed_meanwhile_stops_the_approved_a
 
 
 @pytest.mark.parametrize("moment", ["before call issue_refund", "after call issue_refund"])
-async def test_scenario_26_death_around_the_approved_write_asks_nobody_and_does_nothing_twice(
+async def test_scenario_24_26_death_around_the_approved_write_asks_nobody_and_does_nothing_twice(
     world: World, moment: str
 ) -> None:
     """Before it left or with the answer in hand: the next worker ends it under the same approval."""
@@ -222,6 +225,21 @@ async def test_scenario_26_death_around_the_approved_write_asks_nobody_and_does_
     state, _ = await resumed(world)
 
     assert (state.status, world.refunds(), len(await inbox(world))) == (Status.SUCCEEDED, 1, 1), state.detail
+
+
+async def test_scenario_24_26_an_approved_write_whose_answer_is_lost_is_sent_again_under_the_same_approval(
+    world: World,
+) -> None:
+    """The provider acts and closes twice: one refund, the approval spent once, and nobody is asked again."""
+    state = await suspended(world)
+    await world.lead.decide(state.approval.id, approve=True)
+    world.provider(*[Behaviour(ending=Ending.CLOSE)] * 2)
+
+    state, model = await resumed(world)
+
+    assert (state.status, world.refunds(), len(model.seen)) == (Status.SUCCEEDED, 1, 2), state.detail
+    (kept,) = await world.lead.approvals()
+    assert kept.state == "spent"
 
 
 class At(Reaper):

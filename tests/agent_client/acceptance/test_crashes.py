@@ -63,7 +63,9 @@ def essence(state: Any) -> Any:
     }
 
 
-async def test_L56_L57_L58_L59_a_death_at_any_moment_leaves_one_effect_and_the_same_end(world: World) -> None:
+async def test_L56_L57_L58_L59_scenario_2_a_death_at_any_moment_leaves_one_effect_and_the_same_end(
+    world: World,
+) -> None:
     """Before and after every commit, inference, prepare and call: one refund, one message, an equal state."""
     whole, reaper = await lives(world, "whole", lines=lines_of("ORD-100", "p"), order="ORD-100")
     assert whole.status is Status.SUCCEEDED, whole.detail
@@ -89,7 +91,7 @@ async def test_L58_T09_a_write_that_died_in_flight_is_reconciled_before_anything
     assert reaper.moments.index("before call issue_refund") < reaper.moments.index("before the model")
 
 
-async def test_L61_X06_of_two_deliveries_one_goes_on_and_the_other_stops(world: World) -> None:
+async def test_L61_X06_scenario_5_10_of_two_deliveries_one_goes_on_and_the_other_stops(world: World) -> None:
     """The worker that loses its version starts no further call: it stops at its next write to the log."""
     store = MemoryCheckpoints()
     first_runner = None
@@ -117,7 +119,7 @@ async def test_L61_X06_of_two_deliveries_one_goes_on_and_the_other_stops(world: 
     assert (world.refunds(), world.notices()) == (1, 1)
 
 
-async def test_X01_an_admitted_task_exists_before_anything_ran(world: World) -> None:
+async def test_X01_scenario_3_an_admitted_task_exists_before_anything_ran(world: World) -> None:
     """`start` is durable when it returns, and a second one gives the same task."""
     runner = world.runner(Stepwise(*LINES))
     first = await runner.start("refund", goal="One", task_id="t")
@@ -127,7 +129,7 @@ async def test_X01_an_admitted_task_exists_before_anything_ran(world: World) -> 
     assert (again.goal, again.trace_id, again.version) == ("One", first.trace_id, 0)
 
 
-async def test_X02_T10_a_task_that_dies_each_time_before_its_first_checkpoint_ends(world: World) -> None:
+async def test_X02_T10_scenario_19_a_task_that_dies_each_time_before_its_first_checkpoint_ends(world: World) -> None:
     """Each taking-up is counted before any inference, so a model is asked a bounded number of times."""
     deaths = [Reaper() for _ in range(20)]
     store, task, asked = MemoryCheckpoints(), refund_task(limits={"max_resumes": 3}), 0
@@ -219,7 +221,7 @@ def batch_of(order: str) -> tuple[Any, ...]:
     return (together, check, done)
 
 
-async def test_L56_a_batch_that_is_cut_is_carried_on_where_it_stood(world: World) -> None:
+async def test_L56_scenario_9_a_batch_that_is_cut_is_carried_on_where_it_stood(world: World) -> None:
     """Three calls in one reply, death after the second: all are answered, each carried out once (adk-python 7108)."""
     _, reaper = await lives(world, "dry", lines=batch_of("ORD-1"), order="ORD-1")
     at = reaper.moments.index("after call issue_refund") + 1

@@ -164,7 +164,7 @@ class Doors:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 2), max_size=60))
-def test_L61_any_interleaving_of_three_deliveries_leaves_one_effect_each(order: list[int]) -> None:
+def test_L61_scenario_19_any_interleaving_of_three_deliveries_leaves_one_effect_each(order: list[int]) -> None:
     """Three workers take the same task; at every commit, prepare and call another one may be faster."""
 
     async def story(store: MemoryCheckpoints, _: Desk, gateway: Any) -> None:

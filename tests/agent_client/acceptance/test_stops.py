@@ -48,7 +48,7 @@ class Slow:
         return envelope
 
 
-async def test_L35_L37_a_finish_without_evidence_is_rejected_each_time_and_never_becomes_success(
+async def test_L35_L37_scenario_30_a_finish_without_evidence_is_rejected_each_time_and_never_becomes_success(
     office: Office,
 ) -> None:
     """Each rejection is an observation and costs a step; the end is BUDGET_EXHAUSTED (smolagents 2686)."""

@@ -13,7 +13,7 @@ from agent_client.testing.checkpoints import Check
 
 
 @pytest.mark.parametrize("check", [*LOG_CHECKS, *RACE_CHECKS], ids=lambda check: check.__name__)
-async def test_memory_is_a_checkpoint_store(check: Check) -> None:
+async def test_scenario_5_6_10_11_memory_is_a_checkpoint_store(check: Check) -> None:
     """Every promise that does not need a second process."""
     store = MemoryCheckpoints()
 

@@ -12,7 +12,7 @@ from tests.agent_client.checkpoints.stores import KEY, POSTGRES
 
 
 @pytest.mark.parametrize("check", CHECKPOINT_CHECKS, ids=lambda check: check.__name__)
-async def test_postgres_is_a_checkpoint_store(check: Check, postgres_database: str) -> None:
+async def test_scenario_2_3_5_6_10_11_postgres_is_a_checkpoint_store(check: Check, postgres_database: str) -> None:
     """Every promise, with processes that are killed."""
     await check(CheckpointSubject(shared=POSTGRES, arguments=(postgres_database,)))
 

@@ -15,7 +15,7 @@ from tests.agent_client.checkpoints.stores import KEY, SQLITE
 
 
 @pytest.mark.parametrize("check", CHECKPOINT_CHECKS, ids=lambda check: check.__name__)
-async def test_sqlite_is_a_checkpoint_store(check: Check, tmp_path: Path) -> None:
+async def test_scenario_2_3_5_6_10_11_sqlite_is_a_checkpoint_store(check: Check, tmp_path: Path) -> None:
     """Every promise, with processes that are killed."""
     await check(CheckpointSubject(shared=SQLITE, arguments=(str(tmp_path / "runs.db"),)))
 

@@ -31,7 +31,9 @@ def present(postgres_url: str) -> Iterator[Presence]:
         yield presence
 
 
-async def test_a_killed_worker_is_dead_and_a_living_one_is_not(present: Presence, postgres_url: str) -> None:
+async def test_scenario_19_a_killed_worker_is_dead_and_a_living_one_is_not(
+    present: Presence, postgres_url: str
+) -> None:
     """SIGKILL is enough: nobody has to say goodbye, and no time has to pass."""
     command = (sys.executable, "-c", _HOLDER, postgres_url)
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)

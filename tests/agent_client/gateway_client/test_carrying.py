@@ -80,7 +80,7 @@ def test_an_intent_that_was_saved_is_kept() -> None:
         ([LOST, no(ErrorCode.DRAINING), DONE], [1, 2, 2]),
     ],
 )
-def test_what_is_safe_is_sent_again_and_counted(ends: list[Ended], attempts: list[int]) -> None:
+def test_scenario_18_what_is_safe_is_sent_again_and_counted(ends: list[Ended], attempts: list[int]) -> None:
     """Each further send is the same request but for its count; the epoch stays the one that was prepared with."""
     envelope, moves = play([READY, *ends])
 

@@ -85,7 +85,7 @@ async def test_refusals_are_envelopes_and_absence_is_none(site: Site) -> None:
 
 
 @pytest.mark.slow
-async def test_an_answer_that_was_cut_off_is_asked_for_again_and_the_effect_is_one(site: Site) -> None:
+async def test_scenario_18_an_answer_that_was_cut_off_is_asked_for_again_and_the_effect_is_one(site: Site) -> None:
     """The first answer is lost on the way; the same call, counted, gets the stored one."""
     with cutting(site.url, "/calls") as between:
         async with Gateway(between.url, token=site.token) as gateway:

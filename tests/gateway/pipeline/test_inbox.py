@@ -123,7 +123,7 @@ async def test_a_decision_says_who_when_and_why(rig: MakeRig) -> None:
     assert told == ("agent", "run-1", "act", "approved", "approver:lead", approval_id)
 
 
-async def test_a_second_decision_changes_nothing(rig: MakeRig) -> None:
+async def test_scenario_27_a_second_decision_changes_nothing(rig: MakeRig) -> None:
     """Neither another word nor the same again, by whomever."""
     gateway = await rig(careful())
     boss = replace(LEAD, subject="boss")
@@ -136,7 +136,7 @@ async def test_a_second_decision_changes_nothing(rig: MakeRig) -> None:
     assert len(await decisions(gateway)) == 1
 
 
-async def test_of_two_decisions_at_once_one_counts(rig: MakeRig) -> None:
+async def test_scenario_27_of_two_decisions_at_once_one_counts(rig: MakeRig) -> None:
     """Over two gateways; the other is told what it came to."""
     gateway = await rig(careful())
     other = gateway.also()
@@ -185,7 +185,7 @@ async def test_after_its_time_nobody_decides(rig: MakeRig) -> None:
     assert (await approval(gateway, approval_id)).status is Status.EXPIRED
 
 
-async def test_what_nobody_decides_lapses_by_itself(rig: MakeRig) -> None:
+async def test_scenario_28_what_nobody_decides_lapses_by_itself(rig: MakeRig) -> None:
     """No call and no decision has to come along; each end leaves one row."""
     gateway = await rig(careful(), settings={"sweep_interval_s": 0.05}, started=True)
     pending, yes = await asked(gateway), await asked(gateway, order="B")

@@ -76,7 +76,7 @@ def test_L45_what_may_be_repeated_is_what_the_contract_says() -> None:
     assert not may_repeat(succeed({}, META))
 
 
-async def test_X04_reads_of_one_reply_run_together_and_cost_one_step() -> None:
+async def test_X04_scenario_4_reads_of_one_reply_run_together_and_cost_one_step() -> None:
     """Eight at once, all recorded, in the order in which they were proposed (langgraph 8115)."""
     running = most = 0
 
@@ -143,7 +143,7 @@ def waiting(times: int, seconds: float = 3) -> Any:
     )
 
 
-async def test_L54_waiting_polls_until_something_is_new_within_its_own_budget() -> None:
+async def test_L54_scenario_29_waiting_polls_until_something_is_new_within_its_own_budget() -> None:
     """One step, several reads, none of them a repetition; the budget is over the whole task."""
     check = reply(("get_refund_status", {"refund_id": "r"}))
 

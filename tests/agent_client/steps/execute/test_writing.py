@@ -45,7 +45,9 @@ async def test_T01_scenario_15_16_reworded_arguments_are_the_same_refund(world: 
     assert [e.replayed for e in state.evidence if e.tool == "issue_refund"] == [False, True]
 
 
-async def test_T01_another_amount_on_the_same_payment_is_a_conflict_and_no_second_refund(world: World) -> None:
+async def test_T01_scenario_15_another_amount_on_the_same_payment_is_a_conflict_and_no_second_refund(
+    world: World,
+) -> None:
     """The model is told to use what exists."""
     more = reply(("issue_refund", {**REFUND, "amount_paise": 100_000}))
 

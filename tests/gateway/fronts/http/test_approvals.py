@@ -71,7 +71,7 @@ async def test_a_decision_reaches_the_core(served: Served) -> None:
         {"decision": "approve", "note": "x" * 1001},
     ],
 )
-async def test_a_decision_is_a_word_and_nothing_of_the_action(served: Served, body: dict[str, Any]) -> None:
+async def test_scenario_25_a_decision_is_a_word_and_nothing_of_the_action(served: Served, body: dict[str, Any]) -> None:
     """A body that brings an action along, or a word that is neither, is refused whole."""
     answer = await served.client.post("/v1/approvals/01JAP/decision", json=body)
 

@@ -28,7 +28,7 @@ async def shop(tmp_path: Path) -> AsyncIterator[Site]:
 
 
 @pytest.mark.parametrize("era", [2025, 2026])
-async def test_a_call_that_is_issued_anew_gets_the_one_effect(tmp_path: Path, era: int) -> None:
+async def test_scenario_18_a_call_that_is_issued_anew_gets_the_one_effect(tmp_path: Path, era: int) -> None:
     """Three clients lose their patience while the provider works; the fourth is told of the first one's refund."""
     async with site(tmp_path, modern=era == 2026) as shop:
         for order, tool in enumerate(WRITES, start=1):
@@ -51,7 +51,7 @@ async def _incident(shop: Site, tool: str, order: str) -> None:
     assert (later["data"], later["meta"]["replayed"]) == (envelope["data"], True)
 
 
-async def test_a_provider_that_commits_and_breaks_off(shop: Site) -> None:
+async def test_scenario_18_a_provider_that_commits_and_breaks_off(shop: Site) -> None:
     """The call and its repetition find the one refund, or that it was made where its answer is lost for good."""
     cases = [(tool, ending) for tool in WRITES[1:] for ending in ("close", "reset", "half", "garbage")]
     for order, (tool, ending) in enumerate(cases, start=1):
@@ -64,7 +64,7 @@ async def test_a_provider_that_commits_and_breaks_off(shop: Site) -> None:
         assert envelope["data"] is None or [envelope["data"]["refund_id"]] == refunds, (tool, ending)
 
 
-async def test_what_nobody_can_find_out_stays_unknown_and_is_not_done_again(shop: Site) -> None:
+async def test_scenario_18_what_nobody_can_find_out_stays_unknown_and_is_not_done_again(shop: Site) -> None:
     """Without a key and a look-up each repetition is told the same, as a result and not as a broken connection."""
     await shop.provider.script(ORDER, {"ending": "close"})
 
