@@ -16,6 +16,10 @@ class Limits(BaseModel):
         max_wait_seconds: the longest pause before one of them.
         max_resumes: how often in a row, without a new version, a task that was dropped in the middle is taken up again.
         reconcile_seconds: how long one action in doubt is asked after before a person is called.
+        flight_seconds: how long after its answer was lost a write may still begin at the gateway. Until then a refusal
+            does not count as proof that it was not carried out. At least the largest `total` + `grace` of the task's
+            tools; the default is that of a manifest which names none. Not below `reconcile_seconds`: never dropped,
+            always a person's.
         inference_seconds: how long one inference may take.
         read_seconds: how long one attempt of a read may take.
         max_repeat: how often one action may bring the same result before it is called a repetition.
@@ -33,6 +37,7 @@ class Limits(BaseModel):
     max_wait_seconds: float = Field(default=30, gt=0)
     max_resumes: int = Field(default=5, ge=0)
     reconcile_seconds: float = Field(default=60, ge=0)
+    flight_seconds: float = Field(default=30, ge=0)
     inference_seconds: float = Field(default=60, gt=0)
     read_seconds: float = Field(default=30, gt=0)
     max_repeat: int = Field(default=2, ge=1)

@@ -6,6 +6,7 @@ from agent_client.state import ActionStatus, Approval, PlannedCall
 from agent_client.status import Reason
 from agent_client.steps.authorise import Allowed, Refused, Unsaid, authorise
 from agent_client.steps.execute.answers import ask_to_write
+from agent_client.steps.execute.flight import Flight
 from agent_client.steps.execute.reconciling import follow
 from agent_client.steps.execute.settling import action_of, drop, end, settle
 from agent_client.steps.validate import Valid
@@ -44,7 +45,11 @@ async def _act(run: Run, call: PlannedCall, valid: Valid, allowed: Allowed) -> b
     envelope = await ask_to_write(run, request)
     seconds = run.clock.monotonic() - began
     done = await settle(run, call.call_id, valid, envelope, clear=True, seconds=seconds)
-    return await follow(run, call.call_id, valid) if done is None else done
+    if done is not None:
+        return done
+    flight = Flight(own=True, bound_s=run.state.limits.flight_seconds)
+    flight.heard(envelope, now=run.clock.monotonic())
+    return await follow(run, call.call_id, valid, flight)
 
 
 def usable_approval(run: Run, call_id: str, allowed: Allowed) -> Approval | None:
