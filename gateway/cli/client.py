@@ -55,15 +55,18 @@ class Gateway:
         """The envelope of one request. `extra` is `headers` or `params`; a GET changes nothing, unless `changes` says so.
 
         Raises:
-            Failure: UNREACHABLE when nothing was sent, UNKNOWN when no answer came, UNREACHABLE when what answered is no gateway.
+            Failure: UNREACHABLE when nothing was sent; UNKNOWN when it may have been, and no gateway's answer came.
         """
-        response = self.fetch(method, path, body=body, changes=method != "GET" if changes is None else changes, **extra)
+        changes = method != "GET" if changes is None else changes
+        response = self.fetch(method, path, body=body, changes=changes, **extra)
         try:
             return parse_envelope(response.json())
         except (ValueError, TypeError):
+            # A load balancer's own words come also after the gateway behind it has acted.
             raise Failure(
-                f"{self.url} answered {response.status_code} and not as a gateway does; is ONCEGATE_URL right?",
-                Exit.UNREACHABLE,
+                f"{self.url} answered {response.status_code} and not as a gateway does; is ONCEGATE_URL right?"
+                + (f" {_AGAIN}" if changes else ""),
+                Exit.UNKNOWN if changes else Exit.UNREACHABLE,
             ) from None
 
     def fetch(self, method: str, path: str, *, body: Any, changes: bool, **extra: Mapping[str, str]) -> httpx.Response:

@@ -49,23 +49,24 @@ async def test_an_answer_that_does_not_come_is_not_a_no(words: tuple[str, ...], 
     assert ("MAY have been carried out" in result.stderr) is (code == 4)
 
 
-async def test_what_is_no_gateway_is_told_apart(served: Served) -> None:
-    """An answer without an envelope asks whether the address is right."""
-    environment = {"ONCEGATE_URL": f"http://127.0.0.1:{served.port}/metrics?x=", "ONCEGATE_KEY": TOKEN}
+@pytest.mark.parametrize(("words", "code"), [(("call", "t"), 4), (("tools",), 3)])
+async def test_what_is_no_gateway_is_told_apart(words: tuple[str, ...], code: int) -> None:
+    """An answer without an envelope asks whether the address is right; behind it a call may have been carried out."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 2\r\n\r\nhi")
         writer.close()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    environment["ONCEGATE_URL"] = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    result = await asyncio.to_thread(run, "tools", environment=environment)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    result = await asyncio.to_thread(run, *words, environment={"ONCEGATE_URL": url, "ONCEGATE_KEY": TOKEN})
     server.close()
     await server.wait_closed()
 
-    assert result.exit_code == 3
+    assert result.exit_code == code
     assert "is ONCEGATE_URL right?" in result.stderr
+    assert ("MAY have been carried out" in result.stderr) is (code == 4)
 
 
 @pytest.mark.parametrize("key", ["", "  ", "a b", "café"])
