@@ -18,8 +18,8 @@ class Limits(BaseModel):
         reconcile_seconds: how long one action in doubt is asked after before a person is called.
         flight_seconds: how long after its answer was lost a write may still begin at the gateway. Until then a refusal
             does not count as proof that it was not carried out. At least the largest `total` + `grace` of the task's
-            tools; the default is that of a manifest which names none. Not below `reconcile_seconds`: never dropped,
-            always a person's.
+            tools; the default is that of a manifest which names none. To be well below `reconcile_seconds`, or a person
+            is called where waiting would have settled it.
         inference_seconds: how long one inference may take.
         read_seconds: how long one attempt of a read may take.
         max_repeat: how often one action may bring the same result before it is called a repetition.

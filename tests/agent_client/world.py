@@ -44,6 +44,7 @@ from gateway.settings import Settings
 from tests.gateway.pipeline.rig import StoreClock, noted
 
 TOKEN: Final = "og_testtesttest_key"
+AGENTS: Final = {TOKEN: "agent", "og_testtesttest_heir": "agent-2"}
 LEAD_TOKEN: Final = "og_testtesttest_lead"
 ORDER: Final = "ORD-8472"
 CUSTOMER: Final = "cust-3391"
@@ -105,7 +106,7 @@ class World:
 
 
 class _Keys:
-    """One caller, whose rights a test may change, and a lead who may approve what it asks for."""
+    """Two callers with the rights a test gives them, and a lead who may approve what they ask for."""
 
     def __init__(self, permissions: set[str], attributes: dict[str, Any]) -> None:
         self._permissions = permissions
@@ -114,11 +115,10 @@ class _Keys:
     def authenticate(self, token: str) -> Caller | None:
         if token == LEAD_TOKEN:
             return Caller(subject="lead-7", tenant="demo", permissions=_LEADS, attributes=dict(_MAY_APPROVE))
-        if token != TOKEN:
+        if token not in AGENTS:
             return None
-        return Caller(
-            subject="agent", tenant="demo", permissions=frozenset(self._permissions), attributes=dict(self._attributes)
-        )
+        rights: Any = {"permissions": frozenset(self._permissions), "attributes": dict(self._attributes)}
+        return Caller(subject=AGENTS[token], tenant="demo", **rights)
 
 
 def manifests(folder: Path, changes: Mapping[str, Mapping[str, Any]], *, approvals: bool = False) -> Path:
