@@ -81,6 +81,7 @@ async def test_a_request_that_is_not_http_is_answered_and_dropped(provider: Prov
     writer.write(b"nonsense\r\n\r\n")
     answer = await reader.read()
     writer.close()
+    await writer.wait_closed()
 
     assert answer.startswith(b"HTTP/1.1 400 ")
 
