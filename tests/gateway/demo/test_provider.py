@@ -96,7 +96,7 @@ async def test_sigterm_ends_what_is_under_way_without_a_word(tmp_path: Path) -> 
     await provider.script("ORD-1", {"before_s": 30.0})
     held = asyncio.create_task(refund(provider))
     await provider.event("received", "ORD-1")
-    code = await child.stop()
+    code = await provider.stop()
     with suppress(httpx.HTTPError):
         await held
 
