@@ -3,6 +3,10 @@
 import asyncio
 import heapq
 import itertools
+import time
+
+from gateway.adapters.system.clock import SystemClock
+from tests.waiting import turns
 
 # A sleeper that was woken may need several turns of the loop to reach its next wait.
 _TURNS = 50
@@ -39,7 +43,7 @@ class ManualClock:
     async def sleep(self, seconds: float) -> None:
         """Wait until `advance` has let `seconds` pass; nothing or less is one turn of the loop."""
         if seconds <= 0:
-            await asyncio.sleep(0)
+            await turns()
             return
         due = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._monotonic + seconds, next(self._order), due))
@@ -76,5 +80,15 @@ class ManualClock:
 
     async def settle(self) -> None:
         """Let everything that can run now run to its next wait."""
-        for _ in range(_TURNS):
-            await asyncio.sleep(0)
+        await turns(_TURNS)
+
+
+class AheadClock(SystemClock):
+    """The machine's clock, and what a test adds to it: work that takes long takes no time."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds, as far as they have passed or were added."""
+        return time.monotonic() + self.ahead_s

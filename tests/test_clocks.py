@@ -2,14 +2,15 @@
 
 import asyncio
 
-from tests.clocks import ManualClock
+from tests.clocks import AheadClock, ManualClock
+from tests.waiting import turns
 
 
 async def test_time_stands_still() -> None:
     """Nothing passes until the test says so."""
     clock = ManualClock(monotonic=5.0, wall=100.0)
 
-    await asyncio.sleep(0)
+    await turns()
 
     assert (clock.monotonic(), clock.wall()) == (5.0, 100.0)
 
@@ -69,3 +70,13 @@ async def test_the_wall_clock_steps_alone() -> None:
     clock.step_wall(-6.0)
 
     assert (clock.monotonic(), clock.wall()) == (10.0, 94.0)
+
+
+def test_what_is_added_to_the_real_clock_has_passed() -> None:
+    """A minute is over at once, and real time goes on from there."""
+    clock = AheadClock()
+    before = clock.monotonic()
+
+    clock.ahead_s += 60.0
+
+    assert clock.monotonic() >= before + 60.0

@@ -13,6 +13,7 @@ from gateway.stages.execute.operation.ports import Applied, Change
 from gateway.stages.execute.operation.record import State
 from gateway.stages.execute.operation.table import Event
 from tests.conformance.moves import before, claimed, drive
+from tests.waiting import turns
 
 _PYTHONS_OWN_INTERVAL_S = 5e-3
 # What the work on one call takes on the loop; it never gives the interpreter's lock up in between.
@@ -82,7 +83,7 @@ async def _writes_beside_calls(store: SqliteOperationStore) -> list[float]:
             until = time.monotonic() + _CALL_S
             while time.monotonic() < until:
                 pass
-            await asyncio.sleep(0)
+            await turns()
 
     async def write() -> list[float]:
         took: list[float] = []

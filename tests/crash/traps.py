@@ -19,6 +19,7 @@ from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits, Phas
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, OperationStore
 from gateway.stages.execute.operation.record import State
 from tests.crash.points import Point
+from tests.waiting import turns
 
 _ORDER: Final = re.compile(r"ORD-[0-9]+")
 _PHASES: Final = {Point.CONNECTING: Phase.CONNECTING, Point.WRITING: Phase.SENT}
@@ -136,8 +137,8 @@ class TrappedTransport:
             return
 
         async def watch() -> None:
-            while trail.phase < _PHASES[point]:  # noqa: ASYNC110 - nothing tells of it
-                await asyncio.sleep(0)
+            while trail.phase < _PHASES[point]:
+                await turns()
             self._trap.strike(order)
 
         task = asyncio.create_task(watch())

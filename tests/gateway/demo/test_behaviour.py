@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from gateway.demo.behaviour import HEALTHY, Behaviour, Ending, Hold, Script, Scripts, behaviour_from
+from tests.waiting import turns
 
 
 def test_a_script_is_used_up_in_order() -> None:
@@ -63,7 +64,7 @@ async def test_a_held_request_waits_until_its_subject_is_released() -> None:
     """Releasing one order lets it go on, and no other."""
     scripts = Scripts()
     one, two = asyncio.create_task(scripts.released("ORD-1")), asyncio.create_task(scripts.released("ORD-2"))
-    await asyncio.sleep(0)
+    await turns()
     scripts.release("ORD-1")
     await one
 
@@ -75,11 +76,11 @@ async def test_a_new_script_lets_those_who_wait_at_the_old_one_go() -> None:
     """Nobody waits for ever at a gate that was replaced, and the new gate is shut."""
     scripts = Scripts()
     old = asyncio.create_task(scripts.released("ORD-1"))
-    await asyncio.sleep(0)
+    await turns()
     scripts.put("POST", "ORD-1", Script())
     await old
     new = asyncio.create_task(scripts.released("ORD-1"))
-    await asyncio.sleep(0)
+    await turns()
 
     assert not new.done()
     new.cancel()

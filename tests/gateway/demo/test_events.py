@@ -1,6 +1,7 @@
 import asyncio
 
 from gateway.demo.events import Events
+from tests.waiting import turns
 
 
 async def test_what_has_happened_is_there_at_once() -> None:
@@ -16,7 +17,7 @@ async def test_whoever_asks_for_news_waits_for_them() -> None:
     """A question about the future is answered when it happens, and the number is always the place in the list."""
     events = Events()
     asked = asyncio.create_task(events.after(0))
-    await asyncio.sleep(0)
+    await turns()
     events.add("effect", subject="ORD-1", number=7)
 
     assert [(each["number"], each["event"]) for each in await asked] == [(1, "effect")]

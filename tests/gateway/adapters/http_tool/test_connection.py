@@ -36,6 +36,7 @@ from tests.gateway.adapters.http_tool.conftest import (
     settled,
     told,
 )
+from tests.waiting import turns
 
 CLEAN, KEPT = "0 active, 0 idle, 0 waiting", "0 active, 1 idle, 0 waiting"
 
@@ -173,7 +174,7 @@ async def test_a_write_is_bounded_by_the_end_of_the_attempt(raw_server: Serve, m
 
 def _reset(transport: HttpToolTransport) -> Awaitable[None]:
     transport.reset()
-    return asyncio.sleep(0)
+    return turns()
 
 
 @pytest.mark.parametrize("stop", [_reset, HttpToolTransport.aclose])

@@ -16,6 +16,7 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.stages.execute.attempt.exchange import Fault
 from tests.faults.raw_server import OK, REQUEST, hold, listen, send, serve
 from tests.gateway.adapters.http_tool.conftest import Make, Serve, limits, pools, request_to, settled, told
+from tests.waiting import turns
 
 ORIGIN = parse_origin("http://pay.example")
 
@@ -31,7 +32,7 @@ def soon(seconds: float = 5.0) -> float:
 async def waiting(pool: Pool, *, reserved: bool = False) -> asyncio.Task[object]:
     """A call that has no slot yet."""
     task: asyncio.Task[object] = asyncio.create_task(pool.acquire(until=soon(), reserved=reserved))
-    await asyncio.sleep(0)
+    await turns()
     return task
 
 
@@ -237,8 +238,7 @@ class Slots(RuleBasedStateMachine):
 
     def turn(self) -> None:
         async def some_turns() -> None:
-            for _ in range(4):
-                await asyncio.sleep(0)
+            await turns(4)
 
         self.loop.run_until_complete(some_turns())
         for call in [call for call in self.calls if call.done()]:

@@ -11,6 +11,7 @@ from gateway.adapters.http_tool.progress import Failed
 from gateway.adapters.http_tool.resolving import REMEMBER_S, Resolver, system_lookup
 from gateway.stages.execute.attempt.exchange import Fault
 from tests.clocks import ManualClock
+from tests.waiting import turns
 
 
 class Book:
@@ -60,7 +61,7 @@ async def test_many_callers_ask_once() -> None:
     book.may_answer.clear()
     resolver = Resolver(ManualClock(), book)
     calls = [asyncio.create_task(resolver.resolve("a.example")) for _ in range(3)]
-    await asyncio.sleep(0)
+    await turns()
 
     calls[0].cancel()
     await asyncio.gather(calls[0], return_exceptions=True)
@@ -97,7 +98,7 @@ async def test_a_closed_resolver_asks_no_more() -> None:
     book.may_answer.clear()
     resolver = Resolver(ManualClock(), book)
     call = asyncio.create_task(resolver.resolve("a.example"))
-    await asyncio.sleep(0)
+    await turns()
 
     await resolver.aclose()
 

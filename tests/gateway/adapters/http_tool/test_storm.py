@@ -8,6 +8,7 @@ import pytest
 from gateway.stages.execute.attempt.exchange import Exchange
 from tests.faults.raw_server import OK, Gone, Peer
 from tests.gateway.adapters.http_tool.conftest import Make, Serve, limits, request_to, settled, told
+from tests.waiting import turns
 
 CALLERS, CALLS, CONNECTIONS = 40, 12, 8
 MOODS = ("good", "slow", "reset", "close", "stray", "half")
@@ -30,7 +31,7 @@ def moody(peer: Peer) -> None:
 
 
 async def _refuse() -> None:
-    await asyncio.sleep(0)
+    await turns()
     raise PermissionError
 
 

@@ -10,6 +10,7 @@ from gateway.adapters.http_tool.transport import ask
 from gateway.stages.execute.attempt.exchange import Fault, Phase
 from tests.faults.raw_server import FIN, OK, REQUEST, part, send, serve
 from tests.gateway.adapters.http_tool.conftest import Make, Serve, limits, pools, request_to, settled, told
+from tests.waiting import turns
 
 KEPT, CLEAN = "0 active, 1 idle, 0 waiting", "0 active, 0 idle, 0 waiting"
 
@@ -155,7 +156,7 @@ async def test_a_gate_once_begun_is_never_cancelled(raw_server: Serve, make_tran
     await begun.wait()
     for _ in range(3):
         call.cancel()
-        await asyncio.sleep(0)
+        await turns()
     assert not call.done()
     may_end.set()
     await asyncio.gather(call, return_exceptions=True)

@@ -24,6 +24,7 @@ from gateway.stages.monitor.ports import LinkType, ReconcileMethod, ReconcileRes
 from tests.clocks import ManualClock
 from tests.gateway.adapters.otel.traced import BUSY, COMPLETE, DONE, FIRST, INBOUND, PARENT, REFUSED, TRACE
 from tests.gateway.stages.monitor.samples import TOOL, ok
+from tests.waiting import turns
 
 RESOURCE = Resource({"service.name": "oncegate"})
 PATIENCE_S = 20.0
@@ -145,7 +146,7 @@ async def test_a_real_receiver_gets_the_whole_tree_and_the_metrics() -> None:
     async with OtelTapHttpProtobufReceiver(OtelTapHttpProtobufReceiverSettings(http_port=port)) as tap:
         spans = asyncio.gather(*(tap.await_trace(_named(name), PATIENCE_S) for name in NAMES))
         calls = asyncio.ensure_future(tap.await_metric(lambda metric: metric.name == "oncegate.tool.calls", PATIENCE_S))
-        await asyncio.sleep(0)
+        await turns()
         await asyncio.to_thread(_one_call, f"http://127.0.0.1:{port}")
         call, busy, done, inside = await spans
         counted = await calls

@@ -1,7 +1,5 @@
 """Breakers that gateways share. What every store of them does is in `tests/conformance/test_breaker_stores.py`."""
 
-import asyncio
-
 import pytest
 
 from gateway.adapters.redis.breakers import REFRESH_S, RedisBreakers
@@ -13,6 +11,7 @@ from gateway.stages.execute.breaker.ports import BreakerStoreAway, Standing
 from tests.clocks import ManualClock
 from tests.gateway.adapters.redis.asking import client_of
 from tests.redis_servers import Server, free_port
+from tests.waiting import turns
 
 OPEN = Breaker(
     state=State.OPEN,
@@ -116,6 +115,6 @@ async def test_the_background_ends_with_the_client(client: Client) -> None:
     await one.load("payments")
     await clock.sleepers(1)
     client.close()
-    await asyncio.sleep(0)
+    await turns()
 
     assert clock.sleeping == 0

@@ -6,12 +6,13 @@ import time
 import pytest
 
 from gateway.adapters.redis.limit import Limit
+from tests.waiting import turns
 
 
 async def test_what_is_in_time_ends_as_it_does() -> None:
     """Its result, or its own error."""
     async with Limit(5.0):
-        await asyncio.sleep(0)
+        await turns()
     with pytest.raises(KeyError):
         async with Limit(5.0):
             raise KeyError
@@ -37,7 +38,7 @@ async def test_a_cancellation_from_outside_stays_one() -> None:
             await asyncio.Event().wait()
 
     task = asyncio.create_task(waits())
-    await asyncio.sleep(0)
+    await turns()
     task.cancel()
     await asyncio.wait({task})
 

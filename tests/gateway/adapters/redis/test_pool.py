@@ -9,6 +9,7 @@ from redis.exceptions import ConnectionError as NotConnectedError
 from gateway.adapters.redis.pool import Login, Pool, drop, memory_of
 from tests import redis_servers
 from tests.redis_servers import Server
+from tests.waiting import turns
 
 
 def pool_of(server: Server, size: int = 2) -> Pool:
@@ -44,7 +45,7 @@ async def test_no_more_than_there_are_places(server: Server) -> None:
     pool = pool_of(server)
     held = [await pool.take(), await pool.take()]
     waiting, leaving = asyncio.create_task(pool.take()), asyncio.create_task(pool.take())
-    await asyncio.sleep(0)
+    await turns()
     leaving.cancel()
     await asyncio.wait({leaving})
     assert (pool.taken, waiting.done()) == (2, False)
@@ -74,8 +75,7 @@ async def test_five_hundred_that_leave_lose_no_place(server: Server) -> None:
 
     for n in range(500):
         task = asyncio.create_task(ask())
-        for _ in range(n % 13):
-            await asyncio.sleep(0)
+        await turns(n % 13)
         task.cancel()
         await asyncio.wait({task})
 

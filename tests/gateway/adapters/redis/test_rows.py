@@ -10,6 +10,7 @@ from gateway.adapters.redis.rows import RowBuffer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from tests.conformance.moves import row
+from tests.waiting import turns
 
 
 class Book:
@@ -22,7 +23,7 @@ class Book:
 
     async def write(self, tenant: str, rows: Sequence[ExecutionRow]) -> None:
         """Write, or fail to."""
-        await asyncio.sleep(0)
+        await turns()
         if self.away:
             raise StoreUnavailableError
         self.calls.append((tenant, [row.row_id for row in rows]))

@@ -12,6 +12,7 @@ from gateway.adapters.sqlite.writer import Writer
 from gateway.at_rest import codec
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from tests.conformance.moves import row
+from tests.waiting import turns
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ async def test_flushing_does_not_wait(file: OpenFile, writer: Writer) -> None:
     buffer = RowBuffer(writer)
     buffer.add((codec.row_values(row("r1")),))
     first = asyncio.create_task(buffer.flush())
-    await asyncio.sleep(0)
+    await turns()
     buffer.add((codec.row_values(row("r2")),))
     await buffer.flush()
 

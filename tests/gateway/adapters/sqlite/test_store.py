@@ -14,6 +14,7 @@ from gateway.stages.execute.operation.ports import Applied, Change, OperationSto
 from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
 from tests.conformance.moves import claimed, drive, history, row
+from tests.waiting import turns
 
 
 @pytest.fixture(autouse=True)
@@ -148,7 +149,7 @@ async def test_closing_keeps_what_was_accepted(path: Path, machine_host: Host, c
     store = SqliteOperationStore.open(path, host=machine_host)
     await store.append_rows((row("r1"),))
     change = asyncio.create_task(store.commit(Change(after=claimed("a", clock.monotonic()))))
-    await asyncio.sleep(0)
+    await turns()
     await store.close()
     assert await change == Applied()
 

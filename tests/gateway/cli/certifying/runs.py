@@ -1,6 +1,5 @@
 """One certification in a test: real sockets, and waits that pass at once."""
 
-import asyncio
 import itertools
 import json
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from gateway.manifest.catalog import load
 from gateway.manifest.tool import Tool
 from tests.gateway.cli.certifying.bank import MANIFEST, READ, Bank
 from tests.gateway.manifest.sample import OPERATOR, changed
+from tests.waiting import turns
 
 ORDER = Order(arguments={"order": "A", "n": 1}, other={"order": "A", "n": 2}, refused={"order": "A", "n": 13})
 
@@ -33,7 +33,7 @@ class SkippingClock(SystemClock):
 
     async def sleep(self, seconds: float) -> None:
         self.skipped_s += seconds
-        await asyncio.sleep(0)
+        await turns()
 
 
 def tools(url: str, changes: Mapping[str, Any] | None = None) -> tuple[Tool, Tool]:

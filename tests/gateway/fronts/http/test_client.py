@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.fronts.http.client import AsgiClient
+from tests.waiting import turns
 
 
 async def test_a_client_that_goes_away_cancels_the_task_that_watches_it() -> None:
@@ -46,7 +47,6 @@ async def test_who_does_not_watch_is_left_alone() -> None:
     client.watch()
     client.unwatch()
     gone.set()
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await turns(2)
 
     assert not client.gone

@@ -9,6 +9,7 @@ from gateway.contract.call import ToolCall
 from gateway.contract.envelope import Envelope
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, read_answer, serving
+from tests.waiting import turns
 
 PATH = "/v1/tools/issue_refund/calls"
 LINES = f"Host: g\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
@@ -52,7 +53,7 @@ async def test_a_chunked_body_may_come_byte_by_byte(served: Served) -> None:
     for number in range(len(whole)):
         writer.write(whole[number : number + 1])
         await writer.drain()
-        await asyncio.sleep(0)
+        await turns()
     status, _, body = await read_answer(reader)
     writer.close()
 
@@ -87,7 +88,7 @@ async def test_a_client_that_does_not_read_is_waited_for() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1_000_000)
         for number in range(8):
             writer.write(call_of({"n": number, "text": text}))
-        await asyncio.sleep(0)
+        await turns()
         answers = [await asyncio.wait_for(read_answer(reader), 10) for _ in range(8)]
         writer.close()
 

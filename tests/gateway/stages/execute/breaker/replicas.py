@@ -1,6 +1,5 @@
 """A breaker store on the far side of a network, as several gateways would see it. It can be slow, lossy or away."""
 
-import asyncio
 from dataclasses import dataclass, field, replace
 
 from gateway.contract.codes import BreakerCount
@@ -9,6 +8,7 @@ from gateway.stages.execute.breaker.breaker import Breaker, Kind, NotPermitted
 from gateway.stages.execute.breaker.evidence import Evidence
 from gateway.stages.execute.breaker.guard import Changed, Guard, Permit
 from gateway.stages.execute.breaker.ports import BreakerStoreAway, Standing
+from tests.waiting import turns
 
 SCOPE = "payments"
 POLICY = BreakerPolicy(scope=SCOPE, consecutive=2, min_calls=100, open_s=60.0)
@@ -33,14 +33,14 @@ class Server:
         """Go there, or fail to."""
         self.trips += 1
         if self.suspends:
-            await asyncio.sleep(0)
+            await turns()
         if self.away:
             raise BreakerStoreAway
 
     async def answer(self) -> None:
         """Come back, or fail to."""
         if self.suspends:
-            await asyncio.sleep(0)
+            await turns()
         if self.loses_replies:
             raise BreakerStoreAway
 
