@@ -10,10 +10,9 @@ import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-PATIENCE_S: Final = 5.0
-"""No wait of a test lasts longer; one that hangs fails instead."""
+from tests.waiting import PATIENCE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

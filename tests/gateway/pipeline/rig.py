@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,7 +30,8 @@ from gateway.settings import Settings
 from gateway.stages.execute.operation.ports import OperationFilter, OperationStore, RowFilter
 from gateway.stages.execute.operation.record import Record, State
 from tests.gateway.manifest.sample import KEYED, PLAIN, READ, REMOVED, changed
-from tests.gateway.pipeline.provider import PATIENCE_S, Provider
+from tests.gateway.pipeline.provider import Provider
+from tests.waiting import PATIENCE_S, eventually
 
 ALL: Final = frozenset({"things:read", "things:write"})
 CALLER: Final = Caller(subject="agent", tenant="acme", permissions=ALL)
@@ -39,11 +40,11 @@ CALLER: Final = Caller(subject="agent", tenant="acme", permissions=ALL)
 TIMES: Final[Mapping[str, Any]] = {
     "timeouts": {
         "connect": "200ms",
-        "write": "200ms",
+        "write": "5s",
         "read": "150ms",
-        "pool": "200ms",
-        "total": "2s",
-        "grace": "1s",
+        "pool": "20s",
+        "total": "20s",
+        "grace": "10s",
         "min_send": "20ms",
     },
     "retry": {"base": "5ms", "cap": "10ms", "budget": 1.0},
@@ -69,16 +70,14 @@ def looked_up(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return changed({**KEYED, **TIMES}, {**removed, **quick, **(changes or {})})
 
 
+def ending(total: str, grace: str = "10s") -> dict[str, Any]:
+    """Changes for a tool whose calls end after `total`: no part of one may be allowed longer."""
+    return {"timeouts.total": total, "timeouts.write": total, "timeouts.pool": total, "timeouts.grace": grace}
+
+
 def plain(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """`act` that only a person can settle; it holds its order."""
     return changed({**PLAIN, **TIMES}, changes)
-
-
-async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Wait for what no event tells of: what stands in the store, or what time alone brings."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not await condition():  # noqa: ASYNC110 - nothing to wait for
-            await asyncio.sleep(0.002)
 
 
 @dataclass(slots=True)
@@ -173,11 +172,9 @@ class Rig:
         (record,) = await self.records()
         return record
 
-    async def waiting(self, pipeline: Pipeline) -> None:
-        """Wait until a call of this gateway waits for another's operation."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not pipeline._writes._room._queues:  # noqa: ASYNC110 - a seat taken is no event of the product
-                await asyncio.sleep(0.002)
+    async def waiting(self, pipeline: Pipeline, calls: int = 1) -> None:
+        """Wait until so many calls of this gateway wait for another's operation: a seat taken is no event of the product."""
+        await eventually(lambda: sum(len(seats) for seats in pipeline._writes._room._queues.values()) >= calls)
 
     async def until(self, *states: State, order: str = "A") -> Record:
         """Wait until the latest record of this order is in one of these states. One that sent nothing keeps no order."""

@@ -31,7 +31,7 @@ SECTION: Final[Mapping[str, Any]] = {
 }
 BIG: Final = 50
 EVERY: Final = ApprovalQuery()
-PATIENT: Final = {"timeouts.read": "1s"}
+PATIENT: Final = {"timeouts.read": "20s"}
 
 
 def careful(**changes: Any) -> dict[str, Any]:

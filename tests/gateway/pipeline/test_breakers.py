@@ -9,7 +9,8 @@ from gateway.contract.envelope import Envelope
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import act, answer, cut, late, silence
-from tests.gateway.pipeline.rig import Rig, eventually, keyed, plain, read
+from tests.gateway.pipeline.rig import Rig, keyed, plain, read
+from tests.waiting import eventually
 
 QUICK_BREAKER = {"breaker": {"consecutive": 2, "open": "1h", "window": "1h"}, "retry.max_attempts": 1}
 
@@ -24,6 +25,11 @@ async def break_it(gateway: Rig, failures: int = 2) -> None:
     gateway.provider.writes += [answer(500)] * failures
     for number in range(failures):
         await gateway.call(f"BROKEN{number}")
+
+
+async def due(gateway: Rig) -> None:
+    """Wait until every breaker lets a probe through, by its own word."""
+    await eventually(lambda: all(view.retry_after_s == 0 for view in gateway.pipeline.breakers()))
 
 
 async def test_an_open_breaker_sends_nothing(rig: MakeRig) -> None:
@@ -93,12 +99,12 @@ async def test_refusals_are_health(rig: MakeRig) -> None:
 async def test_a_callers_impatience_is_not_the_services_fault(rig: MakeRig) -> None:
     """Deadlines shorter than `timeouts.read` open no breaker, for a write as for a read; waits of `read` do."""
     policy = {"breaker": {"consecutive": 1, "open": "1h", "scope": "one"}, "retry.max_attempts": 1}
-    times = {"timeouts.read": "500ms"}
+    times = {"timeouts.read": "1500ms"}
     gateway = await rig(plain({**policy, **times}), read({**policy, **times}))
     gateway.provider.writes += [silence, silence]
     gateway.provider.reads += [silence]
-    assert code_of(await gateway.call("A", deadline_ms=300)) == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
-    assert code_of(await gateway.call(tool="get_status", deadline_ms=100)) == ErrorCode.DOWNSTREAM_TIMEOUT
+    assert code_of(await gateway.call("A", deadline_ms=1_200)) == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
+    assert code_of(await gateway.call(tool="get_status", deadline_ms=1_000)) == ErrorCode.DOWNSTREAM_TIMEOUT
     assert [view.state for view in gateway.pipeline.breakers()] in ([], ["closed"])
     assert code_of(await gateway.call("B")) == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
     assert [view.state for view in gateway.pipeline.breakers()] == ["open"]
@@ -107,10 +113,10 @@ async def test_a_callers_impatience_is_not_the_services_fault(rig: MakeRig) -> N
 async def test_one_probe_closes_it(rig: MakeRig) -> None:
     """After `breaker.open` one call goes through while all others are refused; its success lets everybody in."""
     times = {"breaker": {"consecutive": 1, "open": "100ms", "window": "1h"}, "retry.max_attempts": 1}
-    gateway = await rig(keyed({**times, "timeouts.read": "2s"}))
+    gateway = await rig(keyed({**times, "timeouts.read": "20s"}))
     gateway.provider.writes += [answer(500)]
     await gateway.call("BROKEN")
-    await asyncio.sleep(0.35)
+    await due(gateway)
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     probe = gateway.soon("PROBE")
@@ -126,14 +132,14 @@ async def test_one_probe_closes_it(rig: MakeRig) -> None:
 async def test_a_probe_that_found_no_slot_is_given_back(rig: MakeRig) -> None:
     """It never left: the next caller probes at once, and does not wait for the end of a probe that was none."""
     shared = {"breaker": {"consecutive": 1, "open": "50ms", "scope": "one"}, "retry.max_attempts": 1}
-    crowded = {"limits.concurrency": 1, "timeouts.pool": "50ms", "timeouts.read": "2s"}
+    crowded = {"limits.concurrency": 1, "timeouts.pool": "50ms", "timeouts.read": "20s"}
     gateway = await rig(keyed(shared), keyed({"name": "crowded", **shared, **crowded}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold), answer(500)]
     first = gateway.soon("A", tool="crowded")
     await gateway.provider.until_sent(1)
     await gateway.call("BROKEN")
-    await asyncio.sleep(0.06)
+    await due(gateway)
     assert code_of(await gateway.call("B", tool="crowded")) == ErrorCode.GATEWAY_SATURATED
     assert (await gateway.call("C")).ok
     hold.set()

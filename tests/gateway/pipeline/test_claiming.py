@@ -16,8 +16,9 @@ from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, late
-from tests.gateway.pipeline.rig import ALL, CALLER, Rig, StoreClock, eventually, keyed, plain
+from tests.gateway.pipeline.rig import ALL, CALLER, Rig, StoreClock, keyed, plain
 from tests.gateway.pipeline.trouble import Wires, marking
+from tests.waiting import eventually
 
 OTHER = Caller(subject="other", tenant="acme", permissions=ALL)
 STRANGER = Caller(subject="agent", tenant="globex", permissions=ALL)
@@ -228,7 +229,7 @@ async def test_an_action_that_changed_since_it_was_prepared_is_stale(rig: MakeRi
 
 async def test_the_claim_is_kept_alive_while_the_owner_waits(rig: MakeRig) -> None:
     """`lease_s` is short and the call is long: the heartbeat extends it, and nobody takes it over."""
-    gateway = await rig(plain({"timeouts.read": "2s"}), settings={"lease_s": 0.3}, started=True)
+    gateway = await rig(plain({"timeouts.read": "20s"}), settings={"lease_s": 0.3}, started=True)
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     call = gateway.soon()
@@ -246,7 +247,7 @@ async def test_the_claim_is_kept_alive_while_the_owner_waits(rig: MakeRig) -> No
 
 async def test_the_lease_says_when_a_silent_owner_is_dead(rig: MakeRig) -> None:
     """Without heartbeats the claim lasts `lease_s`, and no longer."""
-    gateway = await rig(plain({"timeouts.read": "2s"}), settings={"lease_s": 5})
+    gateway = await rig(plain({"timeouts.read": "20s"}), settings={"lease_s": 5})
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     call = gateway.soon()
@@ -260,7 +261,7 @@ async def test_the_lease_says_when_a_silent_owner_is_dead(rig: MakeRig) -> None:
 
 async def test_concurrent_first_calls_make_one_claim(rig: MakeRig) -> None:
     """Fifty callers through two gateways at once: one send."""
-    gateway = await rig(plain({"timeouts.read": "2s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     other = gateway.also(replace(gateway.parts))
     calls = [gateway.soon(at=other if number % 2 else None) for number in range(50)]
     envelopes = await asyncio.gather(*calls)
@@ -273,7 +274,7 @@ async def test_a_refusal_is_quick(rig: MakeRig) -> None:
     gateway = await rig(plain())
     started = time.monotonic()
     await gateway.call(deadline_ms=1)
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15
 
 
 @pytest.mark.parametrize("reply_lost", [True, False])
@@ -297,7 +298,7 @@ async def test_a_claim_that_nobody_heard_of_is_let_go(rig: MakeRig, *, reply_los
 async def test_a_claim_of_somebody_else_is_not_let_go(rig: MakeRig) -> None:
     """Whoever claimed it meanwhile keeps it: what was not heard of was not made."""
     wires = Wires()
-    gateway = await rig(plain({"timeouts.read": "2s"}), wrap=wires)
+    gateway = await rig(plain({"timeouts.read": "20s"}), wrap=wires)
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     wires.it.loses = marking(State.CLAIMED)

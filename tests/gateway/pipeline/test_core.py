@@ -1,6 +1,7 @@
 """The seven stages as a front drives them: cancelling, draining, stopping, telemetry, readiness."""
 
 import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -17,13 +18,13 @@ from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import late, silence
-from tests.gateway.pipeline.rig import CALLER, plain, read
+from tests.gateway.pipeline.rig import CALLER, ending, plain, read
 from tests.gateway.pipeline.trouble import Wires, everything
 
 
 async def test_a_write_outlives_its_caller(rig: MakeRig) -> None:
     """The task is cancelled; the write goes on, is recorded, and its re-issued call gets the stored answer."""
-    gateway = await rig(plain({"timeouts.read": "2s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     call = gateway.soon()
@@ -40,7 +41,7 @@ async def test_a_write_outlives_its_caller(rig: MakeRig) -> None:
 
 async def test_a_write_that_was_not_sent_yet_outlives_its_caller_too(rig: MakeRig) -> None:
     """It waits for its slot, acts and is recorded."""
-    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "2s", "timeouts.read": "2s"}))
+    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "2s", "timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon("B")
@@ -60,7 +61,8 @@ async def test_stopping_waits_for_listeners(rig: MakeRig) -> None:
     gateway.provider.writes += [late(hold)]
     early = await gateway.call()
     stopping = asyncio.create_task(gateway.pipeline.stop())
-    await asyncio.sleep(0.05)
+    # Its store, which stopping closes in the end, still tells how the record stands.
+    await gateway.until(State.LISTENING)
     assert not stopping.done()
     hold.set()
     await stopping
@@ -73,16 +75,19 @@ async def test_stopping_waits_for_listeners(rig: MakeRig) -> None:
 
 async def test_stopping_is_bounded_by_the_listeners_own_end(rig: MakeRig) -> None:
     """A service that never answers holds it up until `total + grace`, and no longer."""
-    gateway = await rig(plain({"timeouts.total": "300ms", "timeouts.grace": "100ms"}))
+    gateway = await rig(plain(ending("1500ms", "500ms")))
     gateway.provider.writes += [silence]
     await gateway.call()
-    async with asyncio.timeout(2):
-        await gateway.pipeline.stop()
+    await gateway.until(State.LISTENING)
+    started = time.monotonic()
+    await gateway.pipeline.stop()
+    # The usual times would be 30 s.
+    assert time.monotonic() - started < 15
 
 
 async def test_draining_waits_no_longer_than_it_is_told(rig: MakeRig) -> None:
     """The grace is over, and the call still runs."""
-    gateway = await rig(plain({"timeouts.read": "2s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     call = gateway.soon()

@@ -17,7 +17,7 @@ from tests.gateway.pipeline.rig import keyed, plain
 
 async def test_a_living_holder_is_waited_for(rig: MakeRig) -> None:
     """Two tools that hold the same order act one after the other; another order is not affected."""
-    gateway = await rig(plain({"timeouts.read": "1s"}), plain({"name": "other"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}), plain({"name": "other"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon("A")
@@ -47,7 +47,7 @@ async def test_a_holder_in_doubt_blocks(rig: MakeRig) -> None:
 
 async def test_a_waiter_for_a_hold_ends_with_its_own_deadline(rig: MakeRig) -> None:
     """Nothing was sent for it, and it says so."""
-    gateway = await rig(plain({"timeouts.read": "1s"}), plain({"name": "other"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}), plain({"name": "other"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon("A")
@@ -62,7 +62,7 @@ async def test_a_waiter_for_a_hold_ends_with_its_own_deadline(rig: MakeRig) -> N
 
 async def test_a_dead_owner_that_sent_nothing_is_taken_over(rig: MakeRig) -> None:
     """Its claim passes to the next call; should it wake up, its gate lets nothing out and it tells what was done."""
-    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "1s", "timeouts.read": "1s"}))
+    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "1s", "timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     blocker = gateway.soon("B")
@@ -81,7 +81,7 @@ async def test_a_dead_owner_that_sent_nothing_is_taken_over(rig: MakeRig) -> Non
 
 async def test_a_dead_owner_that_may_have_sent_leaves_an_unknown_outcome(rig: MakeRig) -> None:
     """Never a takeover from SENT; what the owner hears after all is a fact about the world and settles it."""
-    gateway = await rig(plain({"timeouts.read": "1s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon()
@@ -99,7 +99,7 @@ async def test_a_dead_owner_that_may_have_sent_leaves_an_unknown_outcome(rig: Ma
 
 async def test_a_holder_whose_owner_died_is_in_doubt(rig: MakeRig) -> None:
     """A call on the same order sees the dead lease and is blocked, not let through."""
-    gateway = await rig(plain({"timeouts.read": "1s"}), plain({"name": "other"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}), plain({"name": "other"}))
     gateway.provider.writes += [silence]
     first = gateway.soon("A")
     await gateway.provider.until_sent(1)

@@ -13,8 +13,9 @@ from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.requests import ApprovalQuery, DecisionRequest
 from gateway.stages.execute.approval.record import Status
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import CALLER, Rig, eventually
+from tests.gateway.pipeline.rig import CALLER, Rig
 from tests.gateway.pipeline.test_approving import BIG, LEAD, REPEATS, approval, asked, careful, decided, error
+from tests.waiting import eventually, turns
 from tests.wire_codes.stand import new_key, standing
 
 STRANGER: Final = Caller(subject="bob", tenant="acme", permissions=frozenset({"things:write"}))
@@ -258,7 +259,7 @@ async def test_a_decision_goes_on_when_the_approver_goes(rig: MakeRig) -> None:
     gateway = await rig(careful())
     approval_id = await asked(gateway)
     task = asyncio.create_task(decided(gateway, approval_id))
-    await asyncio.sleep(0)
+    await turns()
     task.cancel()
 
     async def approved() -> bool:

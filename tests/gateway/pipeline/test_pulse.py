@@ -6,10 +6,11 @@ from gateway.contract.envelope import Envelope
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import late
-from tests.gateway.pipeline.rig import Rig, eventually, plain
+from tests.gateway.pipeline.rig import Rig, plain
 from tests.gateway.pipeline.trouble import Wires, everything
+from tests.waiting import eventually
 
-PATIENT = {"timeouts.read": "2s"}
+PATIENT = {"timeouts.read": "20s"}
 
 
 async def running(gateway: Rig, hold: asyncio.Event) -> "asyncio.Task[Envelope]":

@@ -125,7 +125,7 @@ async def test_rows_are_found_by_run_tool_code_and_time(rig: MakeRig) -> None:
 
 async def test_settled_operations_are_not_looked_up_again(rig: MakeRig) -> None:
     """Nor are those that a living owner drives."""
-    gateway = await rig(looked_up({"reconcile.inline": "0ms", "timeouts.read": "2s"}))
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "timeouts.read": "20s"}))
     done = await gateway.call("A")
     assert (await gateway.reconcile(done.meta.operation_id))["state"] == "done"
     hold = asyncio.Event()

@@ -9,6 +9,7 @@ from gateway.contract.codes import CallOutcome, ErrorCode
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import Reply, answer, cut, drip, garbage, listing, silence, when
 from tests.gateway.pipeline.rig import plain, read
+from tests.waiting import PATIENCE_S
 
 
 async def test_a_read_leaves_no_record(rig: MakeRig) -> None:
@@ -53,7 +54,7 @@ async def test_a_read_that_proves_nothing_has_failed(rig: MakeRig) -> None:
     assert (envelope.error.code, envelope.error.outcome) == (ErrorCode.DOWNSTREAM_TIMEOUT, CallOutcome.NOT_EXECUTED)
     assert (envelope.error.retryable, len(gateway.provider.asked)) == (True, 3)
     # `timeouts.read` for each attempt.
-    assert 0.45 <= time.monotonic() - started < 1.9
+    assert 0.45 <= time.monotonic() - started < 15
 
 
 async def test_the_retry_budget_bounds_retries(rig: MakeRig) -> None:
@@ -67,7 +68,9 @@ async def test_the_retry_budget_bounds_retries(rig: MakeRig) -> None:
 
 async def test_total_ends_it(rig: MakeRig) -> None:
     """An answer that drips outlives every single wait, and not `timeouts.total`."""
-    gateway = await rig(read({"timeouts.total": "1500ms", "timeouts.read": "1s", "timeouts.connect": "1s"}))
+    gateway = await rig(
+        read({"timeouts": {"total": "1500ms", "read": "1s", "connect": "1s", "write": "1s", "pool": "1s"}})
+    )
     gateway.provider.every_read = drip
     started = time.monotonic()
     envelope = await gateway.call(tool="get_status")
@@ -78,12 +81,12 @@ async def test_total_ends_it(rig: MakeRig) -> None:
 
 async def test_a_callers_deadline_ends_it(rig: MakeRig) -> None:
     """Sooner than the tool's own times."""
-    gateway = await rig(read({"timeouts.read": "2s"}))
+    gateway = await rig(read({"timeouts.read": "20s"}))
     gateway.provider.every_read = silence
     started = time.monotonic()
     envelope = await gateway.call(tool="get_status", deadline_ms=80)
     assert not envelope.ok
-    assert 0.07 <= time.monotonic() - started < 1.5
+    assert 0.07 <= time.monotonic() - started < 15
 
 
 async def test_a_deadline_of_nothing_asks_nothing(rig: MakeRig) -> None:
@@ -96,7 +99,7 @@ async def test_a_deadline_of_nothing_asks_nothing(rig: MakeRig) -> None:
 
 async def test_a_read_is_given_up_with_its_caller(rig: MakeRig) -> None:
     """The connection closes, the slot is free again, and the breaker has learned nothing."""
-    gateway = await rig(read({"limits.concurrency": 1, "timeouts.read": "2s", "breaker.consecutive": 1}))
+    gateway = await rig(read({"limits.concurrency": 1, "timeouts.read": "20s", "breaker.consecutive": 1}))
     gone = asyncio.Event()
 
     async def until_gone(exchange) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
@@ -107,7 +110,7 @@ async def test_a_read_is_given_up_with_its_caller(rig: MakeRig) -> None:
     call = gateway.soon(tool="get_status")
     await gateway.provider.until_asked(1)
     call.cancel()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE_S):
         await gone.wait()
     assert (await gateway.call(tool="get_status")).ok
     assert [view.state for view in gateway.pipeline.breakers()] in ([], ["closed"])
@@ -115,7 +118,7 @@ async def test_a_read_is_given_up_with_its_caller(rig: MakeRig) -> None:
 
 async def test_a_full_bulkhead_refuses_reads_too(rig: MakeRig) -> None:
     """`limits.concurrency` and `timeouts.pool` hold for them."""
-    gateway = await rig(read({"limits.concurrency": 1, "timeouts.pool": "50ms", "timeouts.read": "2s"}))
+    gateway = await rig(read({"limits.concurrency": 1, "timeouts.pool": "50ms", "timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.reads += [when(hold, listing())]
     first = gateway.soon(tool="get_status")

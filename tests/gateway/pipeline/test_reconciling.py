@@ -1,6 +1,5 @@
 """What a look-up may prove, and for whom: candidates, baselines, other operations' results, whole answers."""
 
-import asyncio
 import json
 
 import pytest
@@ -10,6 +9,7 @@ from tests.gateway.manifest.sample import KEYED, REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import Reply, acts_then, answer, cut, garbage, listing
 from tests.gateway.pipeline.rig import Rig, keyed, looked_up, read
+from tests.waiting import eventually
 
 OURS = {"id": "x", "key": None, "n": 5}
 ONE_TRY = {"retry.max_attempts": 1, "breaker.consecutive": 1_000, "breaker.min_calls": 1_000}
@@ -140,7 +140,7 @@ async def test_an_open_breaker_lets_the_due_look_up_probe(rig: MakeRig) -> None:
     gateway.provider.every_read = listing()
     operation_id = await in_doubt(gateway)
     gateway.provider.every_read = listing(OURS)
-    await asyncio.sleep(0.06)
+    await eventually(lambda: all(it.retry_after_s == 0 for it in gateway.pipeline.breakers()))
     assert (await gateway.reconcile(operation_id))["state"] == "done"
 
 

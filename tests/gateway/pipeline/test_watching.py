@@ -8,21 +8,22 @@ from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, late, silence
-from tests.gateway.pipeline.rig import eventually, looked_up, plain, read
+from tests.gateway.pipeline.rig import looked_up, plain, read
 from tests.gateway.pipeline.trouble import Wires, everything
 from tests.gateway.pipeline.watched import Spans, counted
+from tests.waiting import eventually
 
 
 async def test_a_write_without_a_caller_is_counted_like_any_other(rig: MakeRig) -> None:
     """Two callers go away, the one that acts and the one that waits for it: each leaves its row, its span and its count."""
     spans = Spans()
-    gateway = await rig(plain({"timeouts.read": "2s"}), telemetry=spans.telemetry)
+    gateway = await rig(plain({"timeouts.read": "20s"}), telemetry=spans.telemetry)
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     acting = gateway.soon()
     await gateway.provider.until_sent(1)
     waiting = gateway.soon()
-    await asyncio.sleep(0.05)
+    await gateway.waiting(gateway.pipeline)
     for call in (acting, waiting):
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -113,7 +114,7 @@ async def test_arguments_are_captured_where_manifest_and_operator_ask(rig: MakeR
 async def test_an_abandoned_read_is_said_to_be(rig: MakeRig) -> None:
     """Its span ends without an envelope."""
     spans = Spans()
-    gateway = await rig(read({"timeouts.read": "2s"}), telemetry=spans.telemetry)
+    gateway = await rig(read({"timeouts.read": "20s"}), telemetry=spans.telemetry)
     gateway.provider.reads += [silence]
     call = gateway.soon(tool="get_status")
     await gateway.provider.until_asked(1)
@@ -152,7 +153,7 @@ async def test_rows_and_envelopes_are_counted_alike(rig: MakeRig) -> None:
 
 async def test_a_fenced_owner_is_counted(rig: MakeRig) -> None:
     """It woke up and found that its record was taken."""
-    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "1s", "timeouts.read": "1s"}))
+    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "1s", "timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     blocker = gateway.soon("B")

@@ -82,7 +82,7 @@ async def test_other_arguments_on_a_done_identity_are_a_conflict(rig: MakeRig) -
 
 async def test_other_arguments_during_the_first_call_are_a_conflict_at_once(rig: MakeRig) -> None:
     """The second caller does not wait for the first one's end to learn that it differs."""
-    gateway = await rig(plain({"timeouts.read": "1s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon(amount=5)
@@ -121,13 +121,13 @@ async def test_a_second_caller_key_for_one_operation_is_a_warning(rig: MakeRig) 
 
 async def test_callers_of_one_operation_get_its_owners_answer(rig: MakeRig) -> None:
     """Those who come while it runs wait, and are told what the first is told."""
-    gateway = await rig(plain({"timeouts.read": "1s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     calls = [gateway.soon()]
     await gateway.provider.until_sent(1)
     calls += [gateway.soon() for _ in range(9)]
-    await asyncio.sleep(0.01)
+    await gateway.waiting(gateway.pipeline, 9)
     hold.set()
     envelopes = await asyncio.gather(*calls)
     assert {orjson.dumps(it.data) for it in envelopes} == {orjson.dumps({"id": "A-1", "key": None, "n": 5})}
@@ -137,30 +137,30 @@ async def test_callers_of_one_operation_get_its_owners_answer(rig: MakeRig) -> N
 
 async def test_callers_of_another_gateway_wait_for_the_record(rig: MakeRig) -> None:
     """What they cannot hear from its owner they see in the store."""
-    gateway = await rig(plain({"timeouts.read": "1s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon()
     await gateway.provider.until_sent(1)
-    second = gateway.soon(at=gateway.also())
-    await asyncio.sleep(0.06)
+    other = gateway.also()
+    second = gateway.soon(at=other)
+    await gateway.waiting(other)
     assert not second.done()
     hold.set()
-    async with asyncio.timeout(1):
-        assert (await first).data == (await second).data
+    assert (await first).data == (await second).data
     assert (await second).meta.replayed
     assert len(gateway.provider.sent) == 1
 
 
 async def test_waiters_are_bounded(rig: MakeRig) -> None:
     """The next one is told that the operation is in progress, and when to come back."""
-    gateway = await rig(plain({"timeouts.read": "1s"}), settings={"waiters": 2})
+    gateway = await rig(plain({"timeouts.read": "20s"}), settings={"waiters": 2})
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     seated = [gateway.soon()]
     await gateway.provider.until_sent(1)
     seated += [gateway.soon(), gateway.soon()]
-    await asyncio.sleep(0.02)
+    await gateway.waiting(gateway.pipeline, 2)
     turned_away = await gateway.call()
     assert turned_away.error is not None
     assert (turned_away.error.code, turned_away.error.retry_after_s) == (ErrorCode.IDEMPOTENCY_IN_PROGRESS, 1.0)
@@ -170,7 +170,7 @@ async def test_waiters_are_bounded(rig: MakeRig) -> None:
 
 async def test_a_waiter_whose_time_is_over_is_told_that_it_runs(rig: MakeRig) -> None:
     """Its own deadline ends its wait and nothing else."""
-    gateway = await rig(plain({"timeouts.read": "1s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon()
@@ -198,7 +198,7 @@ async def test_waiters_share_an_owners_failure_to_send(rig: MakeRig) -> None:
 async def test_an_owners_deadline_is_its_own(rig: MakeRig) -> None:
     """The caller that waits behind it claims the operation and acts."""
     # One slot, taken by another order: the owner's time runs out before it is sent.
-    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "1s", "timeouts.read": "1s"}))
+    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "1s", "timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     blocker = gateway.soon("B")

@@ -11,7 +11,8 @@ from gateway.contract.envelope import Envelope, Meta, fail, succeed
 from tests.gateway.fronts.http.fake_core import CALLER, FakeCore
 from tests.gateway.fronts.http.served import serving
 from tests.gateway.fronts.mcp.asking import message, send
-from tests.gateway.pipeline.rig import eventually, looked_up
+from tests.gateway.pipeline.rig import looked_up
+from tests.waiting import eventually
 from tests.wire_codes.stand import Stand, standing
 
 WRITE = {"name": "act", "arguments": {"order": "A", "amount": 5}}
