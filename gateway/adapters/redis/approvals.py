@@ -1,8 +1,8 @@
 """Approvals on the server: a move as scripts take it, and what is asked of one tenant's."""
 
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from gateway.adapters.redis.memory import Memory, Reply
+from gateway.adapters.redis.memory import PIECE, Memory, Reply, text_of
 from gateway.adapters.redis.records import ForeignRecordError, row_values
 from gateway.at_rest import approvals as at_rest
 from gateway.at_rest.sealing import Sealer
@@ -10,9 +10,6 @@ from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter, ApprovalOvertaken
 from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import Applied
-
-_PIECE: Final = 500
-"""Keeps the server for about a millisecond."""
 
 
 def move_values(change: ApprovalChange, sealer: Sealer) -> tuple[Any, ...]:
@@ -90,7 +87,7 @@ class Approvals:
                 query.tenant,
                 "approvals",
                 below,
-                _PIECE,
+                PIECE,
                 query.limit - len(found),
                 "" if statuses is None else f",{','.join(sorted(statuses))},",
                 query.run_id or "",
@@ -100,7 +97,7 @@ class Approvals:
                 *sorted(query.permissions),
             )
             last, told = reply.values
-            below = last.decode() if isinstance(last, bytes) else str(last)
+            below = text_of(last)
             found += self._many(told, query.tenant)
         return tuple(found)
 
@@ -117,7 +114,7 @@ class Approvals:
         """Drop what ended by then; how many."""
         forgotten = 0
         for tenant in await self._memory.names():
-            while count := await self._drop(tenant, "old", repr(until_wall), _PIECE, tool or ""):
+            while count := await self._drop(tenant, "old", repr(until_wall), PIECE, tool or ""):
                 forgotten += count
         return forgotten
 

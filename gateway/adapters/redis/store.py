@@ -8,7 +8,7 @@ from gateway.adapters.redis import changes, records
 from gateway.adapters.redis.approvals import Approvals, decode
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.lists import Lists
-from gateway.adapters.redis.memory import Memory, Reply, shared_key
+from gateway.adapters.redis.memory import PIECE, Memory, Reply, shared_key
 from gateway.adapters.redis.pins import Pins
 from gateway.adapters.redis.rows import RowBuffer
 from gateway.adapters.redis.wall import WallClock
@@ -33,8 +33,6 @@ from gateway.stages.execute.operation.ports import (
 from gateway.stages.execute.operation.record import Hold, Record
 
 _log = logging.getLogger("oncegate")
-
-_CHUNK: Final = 500
 
 
 class RedisOperationStore:
@@ -204,7 +202,7 @@ class RedisOperationStore:
                 continue
             until = self.wall() - retention_s
             while count := _count(
-                await self._ask(tenant, "forget", "old", until, _CHUNK, int(tools is not None), *(tools or ()))
+                await self._ask(tenant, "forget", "old", until, PIECE, int(tools is not None), *(tools or ()))
             ):
                 forgotten += count
             if self._rows_retention_s is not None:
