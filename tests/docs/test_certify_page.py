@@ -51,7 +51,7 @@ async def test_the_first_command_acts_on_the_order_it_names(provider: ProviderPr
 
     assert result.exit_code == 0, result.output
     assert [line.split()[0] for line in kept] == ["shown"]
-    assert await provider.effects("ORD-1") == 3
+    assert await provider.effects("ORD-1") == 2
 
 
 async def test_the_command_for_a_pipeline_prints_the_document(provider: ProviderProcess, manifests: Path) -> None:
