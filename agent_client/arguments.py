@@ -7,7 +7,9 @@ names it may use. Order: readable, known names, required names, types.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Never
+from typing import Any, Final
+
+from agent_client.strict_json import read_strictly
 
 MAX_CHARACTERS: Final = 64 * 1024
 
@@ -35,7 +37,7 @@ def read_arguments(raw: str) -> dict[str, Any] | Misfit:
     if len(raw) > MAX_CHARACTERS:
         return Misfit(code="body_too_large", text=f"the arguments are longer than {MAX_CHARACTERS} characters")
     try:
-        value = json.loads(raw or "{}", object_pairs_hook=_unique, parse_constant=_refuse)
+        value = read_strictly(raw or "{}")
     except RecursionError:
         return Misfit(code="invalid_json", text="the arguments are nested too deeply")
     except json.JSONDecodeError as error:
@@ -86,14 +88,3 @@ def _is_one(value: Any, name: str) -> bool:
     if name == "integer" and isinstance(value, float):
         return value.is_integer()
     return isinstance(value, allowed)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("an object has the same name twice")
-    return members
-
-
-def _refuse(_: str) -> Never:
-    raise ValueError("a number is not finite")

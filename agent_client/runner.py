@@ -8,7 +8,7 @@ from agent_client.approvals import Ruling, awakening, look
 from agent_client.codec import headline_of, read_event, state_of, write_event
 from agent_client.events import Admitted, Entered, Event, Finished, Flagged, Marked
 from agent_client.fold import fold
-from agent_client.journal import Commit, StaleVersion, TaskQuery
+from agent_client.journal import Commit, Log, StaleVersion, TaskQuery
 from agent_client.limits import Limits
 from agent_client.loop import carry_on
 from agent_client.ports import (
@@ -108,10 +108,7 @@ class Runner:
             UnknownTask: no such task, or a task type this runner does not have.
             CheckpointsUnavailable: what was being written may or may not be durable; run it again.
         """
-        log = await self._checkpoints.load(task_id)
-        if log is None:
-            raise UnknownTask(f"no task has the id {task_id}")
-        recorder = Recorder(log, self._checkpoints, self._clock)
+        recorder = Recorder(await self._log(task_id), self._checkpoints, self._clock)
         task = self._type(recorder.state.task_type)
         if recorder.state.finished:
             return recorder.state
@@ -125,10 +122,7 @@ class Runner:
 
     async def state(self, task_id: str) -> LoopState:
         """The task as it stands. Raises UnknownTask."""
-        log = await self._checkpoints.load(task_id)
-        if log is None:
-            raise UnknownTask(f"no task has the id {task_id}")
-        return state_of(log)
+        return state_of(await self._log(task_id))
 
     async def events(self, task_id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[Event]:
         """What happened, oldest first; with `follow` also what happens until the task is over. Raises UnknownTask."""
@@ -195,6 +189,12 @@ class Runner:
             chance=self._chance,
             telemetry=self._telemetry,
         )
+
+    async def _log(self, task_id: str) -> Log:
+        log = await self._checkpoints.load(task_id)
+        if log is None:
+            raise UnknownTask(f"no task has the id {task_id}")
+        return log
 
     def _type(self, name: str) -> TaskType:
         if name not in self._types:

@@ -11,6 +11,7 @@ MADE = [
     ".keys.json.lock",
     ".keys.json.x1y2",
     "oncegate-keys.json",
+    ".oncegate-keys.json.lock",
     "oncegate.db",
     "oncegate.db-wal",
     "oncegate.db-shm",

@@ -1,12 +1,12 @@
 """The HTTP client of the gateway, for code that blocks. Method for method the same as `client.Gateway`."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol, Self
+from typing import Any, Protocol, Self
 
 import httpx
 
 from agent_client.gateway_client.asking import Ask, ask_get, ask_post, ask_tool, segment
-from agent_client.gateway_client.carrying import DoCall, DoPrepare, DoWait, Ended, Patience, carry_out
+from agent_client.gateway_client.carrying import DEFAULT_PATIENCE, DoWait, Ended, Errand, Patience
 from agent_client.gateway_client.exchange import Connection, encode, exchange_blocking
 from agent_client.gateway_client.reading import read
 from agent_client.gateway_client.views import approval_of, approvals_of, catalogue_of, operation_of, operations_of
@@ -15,8 +15,6 @@ from agent_client.system import SystemChance, SystemClock
 from agent_client.wire import ApprovalView, CallRequest, OperationView
 from gateway.contract.envelope import Envelope
 from gateway.contract.requests import SettledAs, ToolSummary
-
-DEFAULT_PATIENCE: Final = Patience()
 
 
 class BlockingClock(Protocol):
@@ -128,29 +126,26 @@ class BlockingGateway:
 
         `more`: any other field of `CallRequest`, such as `idempotency_key` or `timeout_s`.
         """
-        name = {"request_id": f"req_{self._chance.hex(24)}", **more}
-        request = CallRequest(tool=tool, arguments=arguments, run_id=run_id, step=step, **name)
-        until = self._clock.monotonic() + patience.within_s
-        moves = carry_out(request, patience)
-        came: Ended | bool | None = None
-        while True:
-            try:
-                move = next(moves) if came is None else moves.send(came)
-            except StopIteration as done:
-                envelope: Envelope = done.value
-                return envelope
-            match move:
-                case DoWait():
-                    pause = max(move.at_least_s, self._chance.draw() * move.bound_s)
-                    came = self._clock.monotonic() + pause <= until
-                    if came:
-                        self._clock.sleep_blocking(pause)
-                case DoPrepare() | DoCall():
-                    route = "prepare" if isinstance(move, DoPrepare) else "calls"
-                    try:
-                        came = self._ask(ask_tool(route, move.request))
-                    except GatewayUnreachable as silence:
-                        came = silence
+        began = self._clock.monotonic()
+        errand = Errand.to(
+            tool, arguments, patience, chance=self._chance, began=began, run_id=run_id, step=step, **more
+        )
+        move = errand.first()
+        while not isinstance(move, Envelope):
+            if isinstance(move, DoWait):
+                pause_s = errand.pause(move, now=self._clock.monotonic())
+                if pause_s is not None:
+                    self._clock.sleep_blocking(pause_s)
+                move = errand.after(pause_s is not None)
+            else:
+                move = errand.after(self._came(move.ask()))
+        return move
+
+    def _came(self, ask: Ask) -> Ended:
+        try:
+            return self._ask(ask)
+        except GatewayUnreachable as silence:
+            return silence
 
     def _ask(self, ask: Ask) -> Envelope:
         body = None if ask.body is None else encode(ask.body)

@@ -1,16 +1,18 @@
 """Carry out one action outside a loop: prepare it, hold every send to what was prepared, repeat only what is safe.
 
-A generator that does no I/O: it yields what to do next and is sent what came of it, so that the asynchronous and the
-blocking client run the same decisions.
+`carry_out` is a generator that does no I/O: it yields what to do next and is sent what came of it. `Errand` is it as
+the asynchronous and the blocking client drive it: they ask and sleep, and decide nothing.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, Self
 
+from agent_client.backoff import full_jitter
+from agent_client.gateway_client.asking import Ask, ask_tool
 from agent_client.gateway_client.reading import NotAnEnvelope
 from agent_client.gateway_client.sends import Sends
-from agent_client.ports import GatewayUnreachable
+from agent_client.ports import Chance, GatewayUnreachable
 from agent_client.wire import CallRequest, read_prepared
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail
@@ -42,11 +44,18 @@ class Patience:
             raise ValueError("at least one send")
 
 
+DEFAULT_PATIENCE: Final = Patience()
+
+
 @dataclass(frozen=True, slots=True)
 class DoPrepare:
     """Send this to `/prepare`."""
 
     request: CallRequest
+
+    def ask(self) -> Ask:
+        """As it goes out. Raises ValueError where the request cannot be written."""
+        return ask_tool("prepare", self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,10 @@ class DoCall:
     """Send this to `/calls`."""
 
     request: CallRequest
+
+    def ask(self) -> Ask:
+        """As it goes out. Raises ValueError where the request cannot be written."""
+        return ask_tool("calls", self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,47 @@ class DoWait:
 Move = DoPrepare | DoCall | DoWait
 Ended = Envelope | GatewayUnreachable
 Carrying = Generator[Move, Ended | bool, Envelope]
+
+
+class Errand:
+    """One action on its way. A driver does what `first` and then each `after` says, until that is an envelope.
+
+    Args:
+        began: when the action began, in seconds of a monotonic clock.
+    """
+
+    def __init__(self, request: CallRequest, patience: Patience, *, chance: Chance, began: float) -> None:
+        self._moves = carry_out(request, patience)
+        self._chance = chance
+        self._until = began + patience.within_s
+
+    @classmethod
+    def to(
+        cls, tool: str, arguments: Mapping[str, Any], patience: Patience, *, chance: Chance, began: float, **more: Any
+    ) -> Self:
+        """An errand to `tool`, under a request id of its own. `more`: the other fields of `CallRequest`."""
+        named = {"request_id": f"req_{chance.hex(24)}", **more}
+        return cls(CallRequest(tool=tool, arguments=arguments, **named), patience, chance=chance, began=began)
+
+    def first(self) -> Move | Envelope:
+        """What to do first."""
+        return self._next(None)
+
+    def after(self, came: Ended | bool) -> Move | Envelope:  # noqa: FBT001 - what came of a move
+        """What to do once the last move brought this; for a wait, whether it was made."""
+        return self._next(came)
+
+    def pause(self, wait: DoWait, *, now: float) -> float | None:
+        """How many seconds to sleep; None: the wait would end too late, and is not begun."""
+        pause_s = full_jitter(wait.bound_s, self._chance.draw(), at_least_s=wait.at_least_s)
+        return pause_s if now + pause_s <= self._until else None
+
+    def _next(self, came: Ended | bool | None) -> Move | Envelope:  # noqa: FBT001 - as above
+        try:
+            return next(self._moves) if came is None else self._moves.send(came)
+        except StopIteration as over:
+            envelope: Envelope = over.value
+            return envelope
 
 
 def carry_out(request: CallRequest, patience: Patience) -> Carrying:

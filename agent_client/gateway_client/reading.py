@@ -1,12 +1,12 @@
 """From what was heard to an envelope. Only an envelope of the contract is one; anything else is told as what it is."""
 
-import json
 from collections.abc import Mapping
-from typing import Any, Final, Never
+from typing import Any, Final
 
 from agent_client.gateway_client.asking import Ask
 from agent_client.gateway_client.heard import SILENCES, Answer, Heard, Silence
 from agent_client.ports import GatewayUnreachable
+from agent_client.strict_json import read_strictly
 from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
 from gateway.contract.envelope import Envelope, parse_envelope
 
@@ -58,7 +58,7 @@ class _ContradictionError(ValueError):
 
 def _parse(answer: Answer, tool: str | None) -> Envelope:
     try:
-        document = json.loads(answer.body, object_pairs_hook=_unique, parse_constant=_refuse)
+        document = read_strictly(answer.body)
     except (ValueError, RecursionError):
         raise _ContradictionError("its body is not JSON") from None
     if not isinstance(document, dict) or not {"ok", "data", "error", "meta"} <= document.keys():
@@ -94,14 +94,3 @@ def _known(document: dict[str, Any]) -> dict[str, Any]:
     ):
         raise TypeError("a member of error has another type than the contract's")
     return {**document, "error": known}
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("an object has the same name twice")
-    return members
-
-
-def _refuse(_: str) -> Never:
-    raise ValueError("a number is not finite")

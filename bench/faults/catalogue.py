@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.faults.approval_faults import approval_race
 from bench.faults.crowd_faults import duplicates, open_door, stampede
 from bench.faults.rolling import NOTICE_S, patient, rolling_restart
 from bench.faults.site import Conditions, open_site
@@ -64,6 +65,11 @@ FAULTS = (
         id="F17", title="2 to 64 identical calls at once, 2 gateways", runs=200, play=duplicates,
         conditions=Conditions(options={"ONCEGATE_LEASE_S": "4"}),
         controls={"any-writer-wins": 10},
+    ),
+    Fault(
+        id="F20", title="one approval: two leads, another amount, its end", runs=50, play=approval_race,
+        conditions=Conditions(options={"ONCEGATE_LEASE_S": "4"}),
+        controls={"approval-for-any-amount": 10, "approvals-never-lapse": 8},
     ),
     Fault(
         id="F21", title="half open, 100 callers, 2 gateways, one cold", runs=20, play=stampede, open=open_door,

@@ -31,6 +31,7 @@ class Answer:
     Attributes:
         retry_after_s: from the header `Retry-After`.
         took_s: from before connecting until the answer was whole.
+        approval_id: of the approval that it waits for, or was made with.
     """
 
     line: Line
@@ -39,6 +40,7 @@ class Answer:
     status: int | None = None
     retry_after_s: float | None = None
     recorded: bool | None = None
+    approval_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +49,12 @@ class Refund:
 
     order: str
     tool: str
+    amount_paise: int = 425_000
 
     @property
     def arguments(self) -> Mapping[str, Any]:
         """Of each of its calls."""
-        return {"order_id": self.order, "payment_id": "PAY-1", "amount_paise": 425_000}
+        return {"order_id": self.order, "payment_id": "PAY-1", "amount_paise": self.amount_paise}
 
 
 async def call(url: str, key: str, refund: Refund) -> Answer:
@@ -62,6 +65,11 @@ async def call(url: str, key: str, refund: Refund) -> Answer:
 async def read(url: str, key: str, order: str) -> Answer:
     """Ask for the refunds of an order: a read."""
     return await post(f"{url}/v1/tools/get_refund_status/calls", key, {"arguments": {"order_id": order}})
+
+
+async def decide(url: str, key: str, approval_id: str, decision: str) -> Answer:
+    """Say yes (`approve`) or no (`deny`) to what waits; an answer that is no error means that it was taken."""
+    return await post(f"{url}/v1/approvals/{approval_id}/decision", key, {"decision": decision})
 
 
 async def post(url: str, key: str, document: Mapping[str, Any]) -> Answer:
@@ -93,6 +101,7 @@ async def post(url: str, key: str, document: Mapping[str, Any]) -> Answer:
         status=status,
         retry_after_s=None if after is None else float(after),
         recorded=envelope.get("meta", {}).get("recorded"),
+        approval_id=envelope.get("meta", {}).get("approval_id"),
     )
 
 

@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import httpx
+
 from bench.faults import client
 from bench.faults.client import Answer, Refund
 from bench.faults.judge import RESULT_KNOWN, judge
 from bench.faults.proxy import Proxy, Weather, proxy_to
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from bench.scenarios.stage import TOOLS, Column
+from bench.scenarios.target import Kind
 from gateway.adapters.files.keys import create_key
 from gateway.demo.gateway_process import COMMAND, start_gateway
 from gateway.demo.processes import Child
@@ -65,6 +68,7 @@ class Site:
     conditions: Conditions
     manifests: Path
     key: str
+    leads: tuple[str, str]
     provider: ProviderProcess
     server: RedisProcess
     proxy: Proxy
@@ -99,6 +103,20 @@ class Site:
     async def call(self, refund: Refund, gateway: int) -> Answer:
         """Make the call once, at this gateway."""
         return await client.call(self.gateways[gateway % len(self.gateways)].url, self.key, refund)
+
+    async def decide(self, approval_id: str, lead: int, decision: str) -> bool:
+        """The word of this lead, at the gateway of the same number; whether it was taken."""
+        gateway = self.gateways[lead % len(self.gateways)]
+        answer = await client.decide(gateway.url, self.leads[lead], approval_id, decision)
+        return answer.told.kind is Kind.DONE
+
+    async def state_of(self, approval_id: str) -> str | None:
+        """How an approval stands; None when nobody could say."""
+        url = f"{self.gateways[0].url}/v1/approvals/{approval_id}"
+        headers = {"Authorization": f"Bearer {self.leads[0]}"}
+        async with httpx.AsyncClient(headers=headers, timeout=PATIENCE_S, trust_env=False) as asking:
+            envelope = (await asking.get(url)).json()
+        return str(envelope["data"]["state"]) if envelope["ok"] else None
 
     async def read(self, refund: Refund, gateway: int) -> Answer:
         """A read."""
@@ -146,9 +164,8 @@ async def open_site(folder: Path, conditions: Conditions) -> AsyncIterator[Site]
     """Start everything, and end it."""
     async with AsyncExitStack() as running:
         folder.mkdir(parents=True)  # noqa: ASYNC240 - nothing else runs yet
-        key, _ = create_key(
-            folder / "keys.json", subject="agent", tenant="faults", permissions=PERMISSIONS, attributes={}
-        )
+        key = _key(folder, "agent", *PERMISSIONS)
+        leads = _key(folder, "lead-1", "refunds:approve"), _key(folder, "lead-2", "refunds:approve")
         provider = await ProviderProcess.start(folder)
         running.push_async_callback(provider.stop)
         server = await RedisProcess.start(folder, *KEEPS)
@@ -159,6 +176,7 @@ async def open_site(folder: Path, conditions: Conditions) -> AsyncIterator[Site]
             conditions=conditions,
             manifests=manifests,
             key=key,
+            leads=leads,
             provider=provider,
             server=server,
             proxy=proxy,
@@ -167,6 +185,11 @@ async def open_site(folder: Path, conditions: Conditions) -> AsyncIterator[Site]
         starting = [site.start_gateway() for _ in range(conditions.gateways)]
         site.gateways.extend(await asyncio.gather(*starting))
         yield site
+
+
+def _key(folder: Path, subject: str, *permissions: str) -> str:
+    made, _ = create_key(folder / "keys.json", subject=subject, tenant="faults", permissions=permissions, attributes={})
+    return made
 
 
 async def _end(site: Site) -> None:

@@ -20,7 +20,9 @@ from gateway.adapters.redis.memory import Memory, Tenant
 from gateway.adapters.redis.store import RedisOperationStore
 from gateway.demo.gateway_process import COMMAND
 from gateway.fronts.http.server import Server
+from gateway.pipeline import approving
 from gateway.pipeline.pinning import Pins
+from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, Snapshot, Stale, StoreUnavailableError
 
 STOCK_RETRIES: Final = 10
@@ -128,6 +130,13 @@ def any_writer_wins() -> None:
     unsafe.put(scripts, "_text", careless)
 
 
+def approvals_never_lapse() -> None:
+    """A yes is a yes, however old it is."""
+    unsafe.put(Approval, "has_lapsed", lambda _approval, _wall: False)
+    granted = approving.Granted
+    unsafe.put(approving, "Granted", lambda *, approval_id, until: granted(approval_id=approval_id, until=None))  # noqa: ARG005 - the part left out
+
+
 PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "fail-open": fail_open,
     "plain-set-nx": plain_set_nx,
@@ -136,6 +145,8 @@ PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "no-drain": no_drain,
     "any-writer-wins": any_writer_wins,
     "half-open-for-all": unsafe.half_open_for_all,
+    "approval-for-any-amount": unsafe.approval_for_any_amount,
+    "approvals-never-lapse": approvals_never_lapse,
 }
 
 

@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench import postgres
 from bench.s11.run import TITLES, Row, open_site, play
-from tests.agent_client import postgres
 
 STORES = ("sqlite", "postgres")
 
@@ -25,7 +25,7 @@ async def show(options: argparse.Namespace) -> bool:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="oncegate-s11-")))
         stores = {"sqlite": str(folder / "runs.db")}
         if "postgres" in options.stores:
-            stores["postgres"] = url_of(stack.enter_context(postgres.server()))
+            stores["postgres"] = postgres.url_of(stack.enter_context(postgres.server()))
         async with open_site(folder) as site:
             for window in options.windows:
                 for store in options.stores:
@@ -35,12 +35,6 @@ async def show(options: argparse.Namespace) -> bool:
                     print(line(row, time.monotonic() - began), flush=True)
     print(f"\n{sum(row.passed for row in rows)} of {len(rows)} rows right.")
     return all(row.passed for row in rows)
-
-
-def url_of(address: str) -> str:
-    """The URL of a server that listens in a folder."""
-    folder = address.split(maxsplit=1)[0].removeprefix("host=")
-    return f"postgresql://postgres@/postgres?host={folder}"
 
 
 def line(row: Row, seconds: float) -> str:

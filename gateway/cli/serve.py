@@ -60,12 +60,17 @@ def serve(application: Edge, core: Core, settings: Settings, *, reload: Callable
         settings,
         announce=lambda host, port: announce(host, port, as_json=as_json),
         reload=reload,
-        changed=Seen(tuple(filter(None, (settings.manifests, settings.keys, settings.issuers)))).changed,
+        changed=watched(settings).changed,
     )
     try:
         run(server, listening)
     except SystemExit:
         raise Failure("the gateway did not start; its log says why.", Exit.NO) from None
+
+
+def watched(settings: Settings) -> Seen:
+    """The files that are taken anew when they have changed."""
+    return Seen(tuple(filter(None, (settings.manifests, settings.keys, settings.issuers))))
 
 
 def announce(host: str, port: int, *, as_json: bool) -> None:

@@ -63,6 +63,11 @@ class Behaviour:
         """Whether the effect comes after the end."""
         return bool(self.late_effect_s) or self.hold is Hold.LATE
 
+    @property
+    def is_final(self) -> bool:
+        """Whether a refusal is a word about the request: not one about who asks, or about this moment."""
+        return 400 <= self.status < 500 and self.status not in {401, 403, 408, 409, 429}
+
 
 HEALTHY = Behaviour()
 

@@ -17,6 +17,9 @@ CREATE TABLE IF NOT EXISTS effects (
     payment TEXT, amount_paise INTEGER, idempotency_key TEXT, fingerprint TEXT NOT NULL, answer TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS effects_of_a_subject ON effects (subject);
 CREATE INDEX IF NOT EXISTS effects_of_a_key ON effects (idempotency_key);
+CREATE TABLE IF NOT EXISTS refusals (
+    idempotency_key TEXT PRIMARY KEY, at REAL NOT NULL, fingerprint TEXT NOT NULL, status INTEGER NOT NULL,
+    answer TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS requests (
     number INTEGER PRIMARY KEY, at REAL NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, subject TEXT NOT NULL,
     idempotency_key TEXT, body TEXT NOT NULL);
@@ -45,6 +48,7 @@ class StoredAnswer:
     """What a key was answered with, and for which body."""
 
     fingerprint: str
+    status: int
     answer: dict[str, Any]
 
 
@@ -86,11 +90,21 @@ class Ledger:
             (time.time(), kind, subject, reference, payment, amount, key, fingerprint, json.dumps(answer)),
         )
 
+    def refuse(self, *, key: str, fingerprint: str, status: int, answer: dict[str, Any]) -> None:
+        """Keep a refusal under its key: whoever asks again is refused again."""
+        insert = "INSERT INTO refusals (idempotency_key, at, fingerprint, status, answer) VALUES (?, ?, ?, ?, ?)"
+        self._db.execute(insert, (key, time.time(), fingerprint, status, json.dumps(answer)))
+
     def stored_answer(self, key: str) -> StoredAnswer | None:
         """The answer that was given under this key, or None if it is new."""
-        select = "SELECT fingerprint, answer FROM effects WHERE idempotency_key = ? ORDER BY number LIMIT 1"
+        select = (
+            "SELECT fingerprint, 200 AS status, answer FROM effects WHERE idempotency_key = ?1"
+            " UNION ALL SELECT fingerprint, status, answer FROM refusals WHERE idempotency_key = ?1 LIMIT 1"
+        )
         row = self._db.execute(select, (key,)).fetchone()
-        return None if row is None else StoredAnswer(fingerprint=row["fingerprint"], answer=json.loads(row["answer"]))
+        if row is None:
+            return None
+        return StoredAnswer(fingerprint=row["fingerprint"], status=row["status"], answer=json.loads(row["answer"]))
 
     def effects(self, subject: str | None = None) -> list[Effect]:
         """Every effect, or those of one order or customer, oldest first."""

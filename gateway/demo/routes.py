@@ -183,14 +183,14 @@ class Routes:
             if stored := self._ledger.stored_answer(key):
                 if stored.fingerprint != fingerprint:
                     return Reply(status=422, body={"error": "this key came with another body"})
-                return Reply(status=200, body=stored.answer, headers=(REPLAYED,))
+                return Reply(status=stored.status, body=stored.answer, headers=(REPLAYED,))
             if key in self._running:
                 return Reply(status=409, body={"error": "a request with this key is being carried out"})
         self._running.add(key or "")
         try:
             await self._pause(behaviour, subject, Hold.EFFECT, behaviour.before_s)
             if not behaviour.effect:
-                return Reply(status=behaviour.status, body={"error": "refused"})
+                return self._refuse(key, fingerprint, behaviour)
             if behaviour.is_late:
                 self._under_way[subject] += 1
                 self._late.add(asyncio.create_task(self._act_late(behaviour, key, fingerprint, work, subject)))
@@ -199,6 +199,12 @@ class Routes:
         finally:
             if not behaviour.is_late:
                 self._running.discard(key or "")
+
+    def _refuse(self, key: str | None, fingerprint: str, behaviour: Behaviour) -> Reply:
+        answer = {"error": "refused"}
+        if key and self._honours_keys and behaviour.is_final:
+            self._ledger.refuse(key=key, fingerprint=fingerprint, status=behaviour.status, answer=answer)
+        return Reply(status=behaviour.status, body=answer)
 
     def _act(self, key: str | None, fingerprint: str, work: Work, subject: str) -> dict[str, Any]:
         answer = work(key, fingerprint)

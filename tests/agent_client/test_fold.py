@@ -1,9 +1,11 @@
 """The fold: pure, total over what the loop writes, and refusing everything else."""
 
+from typing import get_args
+
 import pytest
 
 from agent_client.events import Entered, Event, Finished, Flagged, Polled, Resent, StepBegan, Suspended, Watched, Woken
-from agent_client.fold import IllegalEvent, apply, fold
+from agent_client.fold import _CHANGES, IllegalEvent, apply, fold
 from agent_client.state import ActionStatus, Approval
 from agent_client.status import TERMINAL, Reason, Status
 from tests.agent_client.states import ADMITTED, acted, after, decided, failed, fresh, marked, noted, seen
@@ -186,3 +188,10 @@ def test_a_log_begins_with_admission() -> None:
         fold(None, [])
     with pytest.raises(IllegalEvent):
         apply(fresh(), ADMITTED)
+
+
+def test_every_event_has_a_change_but_the_one_that_makes_the_task() -> None:
+    """An event that is written and cannot be folded would make every log with it unreadable."""
+    kinds = {kind.model_fields["kind"].default for kind in get_args(get_args(Event)[0])}
+
+    assert set(_CHANGES) == kinds - {"admitted"}

@@ -1,8 +1,11 @@
 """The benchmark of a loop step measures what it says; and what a step writes does not grow with the run."""
 
+import pytest
+
 from agent_client import MemoryCheckpoints, Reason
 from agent_client.journal import Commit
-from bench.micro_loop import BAND, STEPS, run
+from agent_client.wire import CallRequest
+from bench.micro_loop import BAND, STEPS, Tools, run
 
 
 class Weighed(MemoryCheckpoints):
@@ -38,3 +41,13 @@ async def test_the_checkpoints_of_a_long_run_cost_a_constant_a_step() -> None:
     first, last = (sorted(part)[len(part) // 2] for part in (store.commits[:quarter], store.commits[-quarter:]))
     assert last <= first * 1.1
     assert sum(store.commits) <= 4 * store.log
+
+
+async def test_a_run_that_would_write_is_no_measurement_of_reads() -> None:
+    """The gateway of the benchmark answers reads; anything else ends it with a sentence."""
+    tools = Tools()
+    request = CallRequest(tool="issue_refund", arguments={}, request_id="r", run_id="t", step=1)
+
+    for asked in (tools.prepare(request), tools.operation(key="k"), tools.reconcile("op-1"), tools.approval("apr-1")):
+        with pytest.raises(AssertionError, match="nothing is written in this benchmark"):
+            await asked

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +16,10 @@ SHELL: Final = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(enc
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="the page is for a shell with curl")
 def test_the_quickstart_asks_a_person_and_makes_one_refund(tmp_path: Path) -> None:
-    """From the keys to the stored result: asked for, approved, made, told again; nothing has to be filled in."""
+    """From the keys to the stored result: asked for, approved, made, told again; nothing to fill in or to clean up."""
     (tmp_path / "tool_manifests").symlink_to(ROOT / "tool_manifests")
+    (tmp_path / ".gitignore").write_bytes((ROOT / ".gitignore").read_bytes())
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     provider, gateway = free_ports()
     script = "".join(SHELL).replace("9000", str(provider)).replace("8080", str(gateway))
     script = script.replace(
@@ -30,3 +33,7 @@ def test_the_quickstart_asks_a_person_and_makes_one_refund(tmp_path: Path) -> No
     assert "must be approved by somebody with refunds:approve first" in printed
     assert printed.count("RF-99201") == 2
     assert printed.count("the stored result of an earlier call") == 1
+    seen = subprocess.run(
+        ["git", "-C", str(tmp_path), "status", "--porcelain"], check=True, capture_output=True, text=True
+    )
+    assert {line.split()[-1] for line in seen.stdout.splitlines()} == {".gitignore", "tool_manifests"}

@@ -22,6 +22,7 @@ RUNS: dict[str, Sequence[int]] = {
     "F13": (0, 1),
     "F15": (0,),
     "F17": (0, 1, 2),
+    "F20": (0, 1, 2, 3),
     "F21": (0,),
 }
 CONTROLS = [
@@ -32,6 +33,8 @@ CONTROLS = [
     ("F13", "memory-not-identified", (0,)),
     ("F15", "no-drain", (0,)),
     ("F17", "any-writer-wins", range(20)),
+    ("F20", "approval-for-any-amount", (1, 5, 9)),
+    ("F20", "approvals-never-lapse", (3, 7)),
     ("F21", "half-open-for-all", (0,)),
 ]
 

@@ -81,42 +81,6 @@ class Approvals:
             del self._kept[approval_id]
 
 
-class KeepsApprovals:
-    """The half of the store of tests that answers about approvals."""
-
-    def __init__(self) -> None:
-        self._approvals = Approvals()
-
-    async def approval(self, tenant: str, approval_id: str) -> Approval | None:
-        await self._turn()
-        return self._approvals.get(tenant, approval_id)
-
-    async def approval_for(self, tenant: str, action_hash: str) -> Approval | None:
-        await self._turn()
-        return self._approvals.latest(tenant, action_hash)
-
-    async def list_approvals(self, query: ApprovalFilter) -> tuple[Approval, ...]:
-        await self._turn()
-        return self._approvals.matching(query)
-
-    async def lapsed_approvals(self, wall: float, limit: int) -> tuple[Approval, ...]:
-        await self._turn()
-        return self._approvals.lapsed(wall, limit)
-
-    async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
-        await self._write()
-        return self._approvals.forget(self.wall() - retention_s, tool)
-
-    def wall(self) -> float:
-        raise NotImplementedError
-
-    async def _turn(self) -> None:
-        raise NotImplementedError
-
-    async def _write(self) -> None:
-        raise NotImplementedError
-
-
 def _copies(approvals: Iterable[Approval]) -> tuple[Approval, ...]:
     return tuple(_copy(approval) for approval in approvals)
 

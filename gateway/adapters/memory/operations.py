@@ -4,13 +4,16 @@ import asyncio
 import copy
 import secrets
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from gateway.adapters.memory.approvals import KeepsApprovals
+from gateway.adapters.memory.approvals import Approvals
+from gateway.adapters.memory.care import Care
 from gateway.adapters.memory.filters import matches, row_matches
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
+from gateway.stages.execute.approval.ports import ApprovalFilter
+from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import (
     Applied,
     Change,
@@ -23,21 +26,12 @@ from gateway.stages.execute.operation.ports import (
     Stale,
     StoreUnavailableError,
 )
-from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, OWNED, Bodies, Hold, Record, State, leads_on
+from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, Bodies, Hold, Record, State, leads_on
 
 _STEP_S: Final = 5.0
 
 
-@dataclass(slots=True)
-class _Care:
-    """What the store knows of a record beside it: when it needs care, and who gives it."""
-
-    due_at: float | None
-    token: str | None = None
-    until: float = 0.0
-
-
-class MemoryOperationStore(KeepsApprovals):
+class MemoryOperationStore:
     """An `OperationStore` that forgets everything with its process. Belongs to one event loop."""
 
     durable: Final = False
@@ -45,13 +39,13 @@ class MemoryOperationStore(KeepsApprovals):
 
     def __init__(self, clock: Clock, *, rows_retention_s: float | None = None) -> None:
         """`rows_retention_s`: `forget` deletes execution rows older than this; None keeps them."""
-        super().__init__()
         self._clock = clock
         self._rows_retention_s = rows_retention_s
         self._epoch = secrets.token_hex(16)
         self._largest_wall = 0.0
         self._records: dict[str, Record] = {}
-        self._care: dict[str, _Care] = {}
+        self._care = Care()
+        self._approvals = Approvals()
         self._rows: dict[str, ExecutionRow] = {}
         self._pins: dict[str, PinnedManifest] = {}
         self._closed = False
@@ -108,7 +102,8 @@ class MemoryOperationStore(KeepsApprovals):
             return refused
         if asked is not None:
             self._approvals.keep(asked)
-        self._keep(kept, current)
+        self._records[kept.key] = kept
+        self._care.follow(kept, current, self.now())
         self._append(change.rows)
         return Applied()
 
@@ -146,38 +141,24 @@ class MemoryOperationStore(KeepsApprovals):
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
         await self._write()
-        now = self.now()
-        due = sorted(
-            (
-                (care.due_at, key)
-                for key, care in self._care.items()
-                if care.due_at is not None and care.due_at <= now and care.until <= now
-            ),
-            # Of those due together the oldest first, as they stand in the dictionary.
-            key=lambda it: it[0],
-        )[:limit]
-        for _, key in due:
-            self._lease(key, token, lease_s)
-        return _copies(self._records[key] for _, key in due)
+        due = self._care.due(self.now(), limit)
+        for key in due:
+            self._care.lease(key, token, self.now() + lease_s)
+        return _copies(self._records[key] for key in due)
 
     async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
         await self._write()
-        care = self._care.get(key)
-        if care is None or self._records[key].origin.tenant != tenant:
+        record = self._records.get(key)
+        if record is None or record.origin.tenant != tenant or not self._care.is_free(key, token, self.now()):
             return False
-        if care.until > self.now() and care.token != token:
-            return False
-        self._lease(key, token, lease_s)
+        self._care.lease(key, token, self.now() + lease_s)
         return True
 
     async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:
         await self._write()
-        care = self._care.get(key)
-        if care is None or self._records[key].origin.tenant != tenant or care.token != token:
-            return
-        care.token, care.until = None, 0.0
-        if self._records[key].state is State.UNKNOWN:
-            care.due_at = self.now() + next_look_s
+        record = self._records.get(key)
+        if record is not None and record.origin.tenant == tenant:
+            self._care.release(record, token, self.now() + next_look_s)
 
     async def forget(
         self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
@@ -200,6 +181,26 @@ class MemoryOperationStore(KeepsApprovals):
             rows_until = self.wall() - self._rows_retention_s
             self._rows = {row_id: row for row_id, row in self._rows.items() if row.at_wall > rows_until}
         return forgotten
+
+    async def approval(self, tenant: str, approval_id: str) -> Approval | None:
+        await self._turn()
+        return self._approvals.get(tenant, approval_id)
+
+    async def approval_for(self, tenant: str, action_hash: str) -> Approval | None:
+        await self._turn()
+        return self._approvals.latest(tenant, action_hash)
+
+    async def list_approvals(self, query: ApprovalFilter) -> tuple[Approval, ...]:
+        await self._turn()
+        return self._approvals.matching(query)
+
+    async def lapsed_approvals(self, wall: float, limit: int) -> tuple[Approval, ...]:
+        await self._turn()
+        return self._approvals.lapsed(wall, limit)
+
+    async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
+        await self._write()
+        return self._approvals.forget(self.wall() - retention_s, tool)
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
         await self._write()
@@ -260,23 +261,9 @@ class MemoryOperationStore(KeepsApprovals):
                     return HeldBy(hold, _copy(holder))
         return None
 
-    def _keep(self, record: Record, current: Record | None) -> None:
-        self._records[record.key] = record
-        care = self._care.setdefault(record.key, _Care(due_at=None))
-        if record.state in OWNED:
-            care.due_at = record.lease_until
-        elif record.state is not State.UNKNOWN:
-            care.due_at = None
-        elif current is None or current.state is not State.UNKNOWN:
-            care.due_at = self.now()
-
     def _append(self, rows: Iterable[ExecutionRow]) -> None:
         for row in rows:
             self._rows.setdefault(row.row_id, row)
-
-    def _lease(self, key: str, token: str, lease_s: float) -> None:
-        self._care[key].token = token
-        self._care[key].until = self.now() + lease_s
 
 
 def _copies(records: Iterable[Record]) -> tuple[Record, ...]:

@@ -1,8 +1,8 @@
 """Approvals on the server: a move as scripts take it, and what is asked of one tenant's."""
 
-from typing import Any, Final
+from typing import Any, Protocol
 
-from gateway.adapters.redis.memory import Memory, Reply
+from gateway.adapters.redis.memory import PIECE, Memory, Reply, text_of
 from gateway.adapters.redis.records import ForeignRecordError, row_values
 from gateway.at_rest import approvals as at_rest
 from gateway.at_rest.sealing import Sealer
@@ -10,10 +10,6 @@ from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter, ApprovalOvertaken
 from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import Applied
-from gateway.stages.execute.operation.record import Record
-
-_PIECE: Final = 500
-"""Keeps the server for about a millisecond."""
 
 
 def move_values(change: ApprovalChange, sealer: Sealer) -> tuple[Any, ...]:
@@ -57,21 +53,32 @@ def decode(fields: Any, tenant: str, sealer: Sealer) -> Approval | None:
     return approval
 
 
-class KeepsApprovals:
-    """The half of the store that answers about approvals."""
+class Ask(Protocol):
+    """Runs a script on one tenant's memory."""
 
-    _memory: Memory
-    _sealer: Sealer
+    async def __call__(self, tenant: str, name: str, *values: Any) -> Reply: ...
 
-    async def approval(self, tenant: str, approval_id: str) -> Approval | None:
-        found = await self._approved(tenant, "id", approval_id)
+
+class Approvals:
+    """Asks about approvals, makes moves that no record moves with, and forgets."""
+
+    def __init__(self, memory: Memory, ask: Ask, sealer: Sealer) -> None:
+        self._memory = memory
+        self._ask = ask
+        self._sealer = sealer
+
+    async def by_id(self, tenant: str, approval_id: str) -> Approval | None:
+        """The tenant's approval of this id."""
+        found = await self._found(tenant, "id", approval_id)
         return found if found is None or found.approval_id == approval_id else None
 
-    async def approval_for(self, tenant: str, action_hash: str) -> Approval | None:
-        found = await self._approved(tenant, "action", action_hash)
+    async def latest(self, tenant: str, action_hash: str) -> Approval | None:
+        """The newest one of an action."""
+        found = await self._found(tenant, "action", action_hash)
         return found if found is None or found.action_hash == action_hash else None
 
-    async def list_approvals(self, query: ApprovalFilter) -> tuple[Approval, ...]:
+    async def matching(self, query: ApprovalFilter) -> tuple[Approval, ...]:
+        """Newest first."""
         found: list[Approval] = []
         below, statuses = "+inf", query.statuses
         anybodys = query.subject is None and not query.permissions
@@ -80,7 +87,7 @@ class KeepsApprovals:
                 query.tenant,
                 "approvals",
                 below,
-                _PIECE,
+                PIECE,
                 query.limit - len(found),
                 "" if statuses is None else f",{','.join(sorted(statuses))},",
                 query.run_id or "",
@@ -90,11 +97,12 @@ class KeepsApprovals:
                 *sorted(query.permissions),
             )
             last, told = reply.values
-            below = last.decode() if isinstance(last, bytes) else str(last)
+            below = text_of(last)
             found += self._many(told, query.tenant)
         return tuple(found)
 
-    async def lapsed_approvals(self, wall: float, limit: int) -> tuple[Approval, ...]:
+    async def lapsed(self, wall: float, limit: int) -> tuple[Approval, ...]:
+        """Live ones whose time is over, tenant by tenant."""
         found: list[Approval] = []
         for tenant in await self._memory.names():
             if len(found) < limit:
@@ -102,14 +110,19 @@ class KeepsApprovals:
                 found += self._many(reply.values[0], tenant)
         return tuple(found)
 
-    async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
-        until, forgotten = self.wall() - retention_s, 0
+    async def forget(self, until_wall: float, tool: str | None) -> int:
+        """Drop what ended by then; how many."""
+        forgotten = 0
         for tenant in await self._memory.names():
-            while count := await self._drop(tenant, "old", repr(until), _PIECE, tool or ""):
+            while count := await self._drop(tenant, "old", repr(until_wall), PIECE, tool or ""):
                 forgotten += count
         return forgotten
 
-    async def _move(self, change: ApprovalChange, rows: tuple[ExecutionRow, ...]) -> Applied | ApprovalOvertaken:
+    async def forget_one(self, tenant: str, approval_id: str) -> None:
+        """Drop one, however it stands."""
+        await self._drop(tenant, "id", approval_id, 1, "")
+
+    async def move(self, change: ApprovalChange, rows: tuple[ExecutionRow, ...]) -> Applied | ApprovalOvertaken:
         """Make a move that no record moves with."""
         tenant = change.after.tenant
         values = (len(rows), *row_values(rows), *move_values(change, self._sealer))
@@ -120,30 +133,13 @@ class KeepsApprovals:
         # Sent twice: the reply to the first was lost. Its rows went with it.
         return Applied() if current == change.after else ApprovalOvertaken(current)
 
-    async def _approved(self, tenant: str, by: str, name: str) -> Approval | None:
+    async def _found(self, tenant: str, by: str, name: str) -> Approval | None:
         reply = await self._ask(tenant, "approved", by, name)
         return decode(reply.values[0], tenant, self._sealer) if reply.values else None
 
     async def _drop(self, tenant: str, *values: Any) -> int:
         return int((await self._ask(tenant, "forget_approvals", *values)).values[0])
 
-    async def _forget_one(self, tenant: str, operation_id: str) -> int:
-        """Bury one settled operation, and drop what it was approved with."""
-        record = await self.by_operation_id(tenant, operation_id)
-        forgotten = int((await self._ask(tenant, "forget", "id", operation_id, 1, 0)).values[0])
-        if forgotten and record is not None and record.approval_id is not None:
-            await self._drop(tenant, "id", record.approval_id, 1, "")
-        return forgotten
-
     def _many(self, told: Any, tenant: str) -> list[Approval]:
         decoded = (decode(fields, tenant, self._sealer) for fields in told)
         return [approval for approval in decoded if approval is not None]
-
-    async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
-        raise NotImplementedError
-
-    def wall(self) -> float:
-        raise NotImplementedError
-
-    async def _ask(self, tenant: str, name: str, *values: Any, replicas: int = 0) -> Reply:
-        raise NotImplementedError

@@ -1,17 +1,14 @@
 """Lists of one tenant's records and rows, read in pieces, newest first. Between two pieces the store may change."""
 
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any
 
 from gateway.adapters.redis import records
-from gateway.adapters.redis.memory import Memory
+from gateway.adapters.redis.memory import PIECE, Memory, text_of
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import ENDED, Record
-
-_PIECE: Final = 500
-"""Keeps the server for about a millisecond."""
 
 
 class Lists:
@@ -33,7 +30,7 @@ class Lists:
                 "list",
                 source,
                 below,
-                _PIECE,
+                PIECE,
                 query.limit - len(found),
                 "" if states is None else f",{','.join(sorted(states))},",
                 query.run_id or "",
@@ -42,7 +39,7 @@ class Lists:
                 wall=wall,
             )
             last, told = reply.values
-            below = _text(last)
+            below = text_of(last)
             for place, fields in _pairs(told):
                 record = records.decode(fields, tenant, self._sealer)
                 if record is not None:
@@ -54,15 +51,15 @@ class Lists:
         until = "-" if query.since_wall is None else f"{int(query.since_wall * 1000)}-0"
         start = "+"
         while True:
-            reply = await self._memory.ask(query.tenant, "list_rows", start, until, _PIECE, wall=wall)
+            reply = await self._memory.ask(query.tenant, "list_rows", start, until, PIECE, wall=wall)
             entries = _pairs(reply.values[0])
             for _, body in entries:
                 row = records.decode_row(body, query.tenant)
                 if _matches(row, query):
                     yield row
-            if len(entries) < _PIECE:
+            if len(entries) < PIECE:
                 return
-            start = f"({_text(entries[-1][0])}"
+            start = f"({text_of(entries[-1][0])}"
 
 
 def _matches(row: ExecutionRow, query: RowFilter) -> bool:
@@ -77,7 +74,3 @@ def _matches(row: ExecutionRow, query: RowFilter) -> bool:
 
 def _pairs(told: object) -> list[Any]:
     return told if isinstance(told, list) else []
-
-
-def _text(told: object) -> str:
-    return told.decode() if isinstance(told, bytes) else str(told)

@@ -24,6 +24,9 @@ _SHARED: Final = "oncegate:{:shared}:"
 _SECRET: Final = "hold_secret"  # noqa: S105 - the name of what is sealed
 _SECRET_BYTES: Final = 32
 
+PIECE: Final = 500
+"""Entries that one script goes through: it keeps the server for about a millisecond."""
+
 
 def shared_key(name: str) -> str:
     """The key of something that tenants share."""
@@ -176,6 +179,11 @@ class Reply:
     wall: float
     status: str
     values: tuple[Any, ...]
+
+
+def text_of(told: Any) -> str:
+    """A score or an id of a reply: scripts tell either, and an empty text for none."""
+    return told.decode() if isinstance(told, bytes) else str(told)
 
 
 def _opened(stored: bytes, sealer: Sealer) -> bytes:

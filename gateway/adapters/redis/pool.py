@@ -88,20 +88,25 @@ class Pool:
             drop(self._idle.pop())
 
     def _new(self) -> AbstractConnection:
-        told: dict[str, Any] = {
-            "username": self._login.username,
-            "password": self._login.password,
-            "db": self._login.database,
-            "protocol": 2,
-            "retry": Retry(NoBackoff(), 0),
-            "socket_connect_timeout": self._login.timeout_s,
-            # A command as a whole has a time; a second one inside would cost a task for every write.
-            "socket_timeout": None,
-            "redis_connect_func": greet,
-            "driver_info": None,
-        }
-        kind = SSLConnection if self._login.tls else Connection
-        return kind(host=self.node[0], port=self.node[1], **told)
+        return connection_to(self.node, self._login, db=self._login.database, redis_connect_func=greet)
+
+
+def connection_to(node: Node, login: Login, **more: Any) -> AbstractConnection:
+    """A connection that is yet to be made. `more` is the library's."""
+    kind = SSLConnection if login.tls else Connection
+    return kind(
+        host=node[0],
+        port=node[1],
+        username=login.username,
+        password=login.password,
+        protocol=2,
+        retry=Retry(NoBackoff(), 0),
+        socket_connect_timeout=login.timeout_s,
+        # A command as a whole has a time; a second one inside would cost a task for every write.
+        socket_timeout=None,
+        driver_info=None,
+        **more,
+    )
 
 
 async def _is_stale(connection: AbstractConnection) -> bool:

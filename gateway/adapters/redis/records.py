@@ -1,15 +1,18 @@
 """Records and rows as the scripts hand them over. Each carries its own name, and whoever reads it compares."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
 
 from gateway.at_rest import codec
-from gateway.at_rest.sealing import Sealer
+from gateway.at_rest.sealing import Sealer, SealError
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import StoreUnavailableError
-from gateway.stages.execute.operation.record import Record
+from gateway.stages.execute.operation.record import Hold, Record
+
+_log = logging.getLogger("oncegate")
 
 Fields = Sequence[Any]
 """k, v, x, h, m, b: see `lua/tenant.lua`."""
@@ -63,6 +66,48 @@ def decode(fields: Fields, tenant: str, sealer: Sealer) -> Record | None:
         sealer,
     )
     return own(record, record.origin.tenant == tenant)
+
+
+def decode_many(many: Iterable[Fields], tenant: str, sealer: Sealer) -> tuple[Record, ...]:
+    """Those that there are.
+
+    Raises:
+        ForeignRecordError, SealError: see `decode`.
+    """
+    decoded = (decode(fields, tenant, sealer) for fields in many)
+    return tuple(record for record in decoded if record is not None)
+
+
+def decode_openable(many: Iterable[Fields], tenant: str, sealer: Sealer) -> tuple[Record, ...]:
+    """Those for care. One that does not open stays leased, and must not keep the others from being cared for.
+
+    Raises:
+        ForeignRecordError: see `decode`.
+    """
+    found: list[Record] = []
+    for fields in many:
+        try:
+            record = decode(fields, tenant, sealer)
+        except SealError as error:
+            _log.error("operation key %s cannot be reconciled: %s", fields[0].decode(), error)
+        else:
+            found.extend(() if record is None else (record,))
+    return tuple(found)
+
+
+def decode_holders(told: Any, holds: Sequence[Hold], tenant: str, sealer: Sealer) -> tuple[tuple[Hold, Record], ...]:
+    """Who stands on which of `holds`: scripts tell the hold's number, from 1, and the record's fields.
+
+    Raises:
+        ForeignRecordError: a record does not stand there, or see `decode`.
+        SealError: see `decode`.
+    """
+    found: list[tuple[Hold, Record]] = []
+    for number, fields in told:
+        holder = decode(fields, tenant, sealer)
+        if holder is not None:
+            found.append((holds[number - 1], own(holder, holds[number - 1] in holder.holds)))
+    return tuple(found)
 
 
 def own(record: Record, is_it: bool) -> Record:  # noqa: FBT001 - the one thing it is asked

@@ -4,18 +4,15 @@ import asyncio
 from bisect import bisect_right
 from typing import Any, Final, Protocol
 
-from redis.asyncio.connection import Connection, SSLConnection
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.crc import key_slot
 from redis.exceptions import ConnectionError as NotConnectedError
 from redis.exceptions import RedisError
 
 from gateway.adapters.redis.address import Address, Kind, Node
-from gateway.adapters.redis.pool import Login, Pool, drop
+from gateway.adapters.redis.pool import Login, Pool, connection_to, drop
 
-_SENTINEL_S: Final = 0.1
-"""How long one sentinel is waited for before the next is asked."""
+_GUIDE_S: Final = 0.1
+"""How long one sentinel, or one node of a cluster, is waited for before the next is asked the way."""
 
 
 class Route(Protocol):
@@ -93,7 +90,7 @@ class Sentinels:
     async def _ask(self) -> Node:
         for sentinel in self._sentinels:
             try:
-                async with asyncio.timeout(_SENTINEL_S):
+                async with asyncio.timeout(_GUIDE_S):
                     told = await ask(
                         sentinel, Login(tls=self._login.tls), "SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._name
                     )
@@ -151,7 +148,7 @@ class Cluster:
     async def _ask(self) -> list[tuple[int, Node]]:
         for node in dict.fromkeys((*self._pools, *self._seeds)):
             try:
-                async with asyncio.timeout(_SENTINEL_S):
+                async with asyncio.timeout(_GUIDE_S):
                     told = await ask(node, self._login, "CLUSTER", "SLOTS")
             except (RedisError, OSError):
                 continue
@@ -166,18 +163,7 @@ async def ask(node: Node, login: Login, *command: str) -> Any:
     Raises:
         RedisError, OSError: no answer.
     """
-    kind = SSLConnection if login.tls else Connection
-    connection = kind(
-        host=node[0],
-        port=node[1],
-        username=login.username,
-        password=login.password,
-        protocol=2,
-        retry=Retry(NoBackoff(), 0),
-        socket_connect_timeout=login.timeout_s,
-        socket_timeout=None,
-        driver_info=None,
-    )
+    connection = connection_to(node, login)
     try:
         await connection.connect()
         await connection.send_command(*command, check_health=False)

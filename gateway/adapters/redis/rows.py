@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+from gateway.adapters.redis.memory import PIECE
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 
@@ -12,8 +13,6 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError
 _WAIT_S: Final = 0.025
 _AWAY_S: Final = 0.5
 _MAX_WAITING: Final = 20_000
-_BATCH: Final = 500
-"""Rows of one script call: it keeps the server for about a millisecond."""
 
 Write = Callable[[str, Sequence[ExecutionRow]], Awaitable[None]]
 
@@ -71,7 +70,7 @@ class RowBuffer:
 
     async def _all(self) -> None:
         while self._rows:
-            batch = self._rows[:_BATCH]
+            batch = self._rows[:PIECE]
             by_tenant: defaultdict[str, list[ExecutionRow]] = defaultdict(list)
             for row in batch:
                 by_tenant[row.tenant].append(row)

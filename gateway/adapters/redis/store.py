@@ -5,18 +5,19 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from gateway.adapters.redis import changes, records
-from gateway.adapters.redis.approvals import KeepsApprovals, decode
+from gateway.adapters.redis.approvals import Approvals, decode
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.lists import Lists
-from gateway.adapters.redis.memory import Memory, Reply, shared_key
+from gateway.adapters.redis.memory import PIECE, Memory, Reply, shared_key
 from gateway.adapters.redis.pins import Pins
 from gateway.adapters.redis.rows import RowBuffer
 from gateway.adapters.redis.wall import WallClock
 from gateway.at_rest import codec
-from gateway.at_rest.sealing import Sealer, SealError
+from gateway.at_rest.sealing import Sealer
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
-from gateway.stages.execute.approval.ports import ApprovalOvertaken
+from gateway.stages.execute.approval.ports import ApprovalFilter, ApprovalOvertaken
+from gateway.stages.execute.approval.record import Approval
 from gateway.stages.execute.operation.ports import (
     Applied,
     Change,
@@ -33,10 +34,8 @@ from gateway.stages.execute.operation.record import Hold, Record
 
 _log = logging.getLogger("oncegate")
 
-_CHUNK: Final = 500
 
-
-class RedisOperationStore(KeepsApprovals):
+class RedisOperationStore:
     """An `OperationStore`. It connects when it is first asked; everything belongs to one event loop."""
 
     durable: Final = True
@@ -64,6 +63,7 @@ class RedisOperationStore(KeepsApprovals):
         self._memory = Memory(client, self._sealer)
         self._wall = WallClock(clock)
         self._lists = Lists(self._memory, self._sealer)
+        self._approvals = Approvals(self._memory, self._ask, self._sealer)
         self._rows = RowBuffer(self._append)
         self._pins = Pins(client, self._memory)
         self._closed = False
@@ -98,16 +98,17 @@ class RedisOperationStore(KeepsApprovals):
         digests = [codec.hold_digest(hold, secret).hex() for hold in holds]
         reply = await self._ask(tenant, "look", len(identity_keys), *identity_keys, *digests)
         occurrences, holders = reply.values
-        found = self._records(occurrences, tenant)
+        found = records.decode_many(occurrences, tenant, self._sealer)
         for record in found:
             records.own(record, record.identity_key in identity_keys)
-        return Snapshot(now=reply.now, occurrences=found, holders=self._holders(holders, holds, tenant))
+        stand = records.decode_holders(holders, holds, tenant, self._sealer)
+        return Snapshot(now=reply.now, occurrences=found, holders=stand)
 
     async def commit(self, change: Change) -> Commit:
         name = changes.tenant_of(change)
         after = change.after
         if after is None and change.approval is not None:
-            return await self._move(change.approval, change.rows)
+            return await self._approvals.move(change.approval, change.rows)
         if after is None or name is None:
             if name is not None:
                 await self._append(name, change.rows)
@@ -175,14 +176,14 @@ class RedisOperationStore(KeepsApprovals):
 
     async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
         reply = await self._ask(tenant, "settled", tool, since_wall, limit)
-        return self._records(reply.values[0], tenant)
+        return records.decode_many(reply.values[0], tenant, self._sealer)
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
         found: list[Record] = []
         for tenant in await self._memory.names():
             if len(found) < limit:
                 reply = await self._ask(tenant, "lease_due", token, lease_s, limit - len(found))
-                found.extend(self._openable(reply.values[0], tenant))
+                found += records.decode_openable(reply.values[0], tenant, self._sealer)
         return tuple(found)
 
     async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
@@ -201,12 +202,27 @@ class RedisOperationStore(KeepsApprovals):
                 continue
             until = self.wall() - retention_s
             while count := _count(
-                await self._ask(tenant, "forget", "old", until, _CHUNK, int(tools is not None), *(tools or ()))
+                await self._ask(tenant, "forget", "old", until, PIECE, int(tools is not None), *(tools or ()))
             ):
                 forgotten += count
             if self._rows_retention_s is not None:
                 await self._ask(tenant, "prune", int((self.wall() - self._rows_retention_s) * 1000))
         return forgotten
+
+    async def approval(self, tenant: str, approval_id: str) -> Approval | None:
+        return await self._approvals.by_id(tenant, approval_id)
+
+    async def approval_for(self, tenant: str, action_hash: str) -> Approval | None:
+        return await self._approvals.latest(tenant, action_hash)
+
+    async def list_approvals(self, query: ApprovalFilter) -> tuple[Approval, ...]:
+        return await self._approvals.matching(query)
+
+    async def lapsed_approvals(self, wall: float, limit: int) -> tuple[Approval, ...]:
+        return await self._approvals.lapsed(wall, limit)
+
+    async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
+        return await self._approvals.forget(self.wall() - retention_s, tool)
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
         self._open()
@@ -263,33 +279,17 @@ class RedisOperationStore(KeepsApprovals):
         reply = await self._memory.ask(tenant, "rows", len(rows), *records.row_values(rows), wall=self.wall())
         self._wall.learn(reply.wall)
 
+    async def _forget_one(self, tenant: str, operation_id: str) -> int:
+        """Bury one settled operation, and drop what it was approved with."""
+        record = await self.by_operation_id(tenant, operation_id)
+        forgotten = _count(await self._ask(tenant, "forget", "id", operation_id, 1, 0))
+        if forgotten and record is not None and record.approval_id is not None:
+            await self._approvals.forget_one(tenant, record.approval_id)
+        return forgotten
+
     def _record(self, fields: Any, tenant: str, *, key: str | None = None) -> Record | None:
         record = records.decode(fields, tenant, self._sealer)
         return record if record is None or key is None else records.own(record, record.key == key)
-
-    def _records(self, many: Any, tenant: str) -> tuple[Record, ...]:
-        decoded = (records.decode(fields, tenant, self._sealer) for fields in many)
-        return tuple(record for record in decoded if record is not None)
-
-    def _holders(self, told: Any, holds: Sequence[Hold], tenant: str) -> tuple[tuple[Hold, Record], ...]:
-        found: list[tuple[Hold, Record]] = []
-        for number, fields in told:
-            holder = records.decode(fields, tenant, self._sealer)
-            if holder is not None:
-                found.append((holds[number - 1], records.own(holder, holds[number - 1] in holder.holds)))
-        return tuple(found)
-
-    def _openable(self, many: Any, tenant: str) -> list[Record]:
-        """Records for care. One that does not open stays leased, and must not keep the others from being cared for."""
-        found: list[Record] = []
-        for fields in many:
-            try:
-                record = records.decode(fields, tenant, self._sealer)
-            except SealError as error:
-                _log.error("operation key %s cannot be reconciled: %s", fields[0].decode(), error)
-            else:
-                found.extend(() if record is None else (record,))
-        return found
 
 
 def _count(reply: Reply) -> int:

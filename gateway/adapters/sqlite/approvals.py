@@ -8,13 +8,11 @@ from typing import Any, Final
 
 import apsw
 
+from gateway.adapters.sqlite.writer import CHUNK
 from gateway.at_rest import approvals as at_rest
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter, ApprovalOvertaken
 from gateway.stages.execute.approval.record import Approval
-
-# Bounds how long one transaction keeps the loop.
-_CHUNK: Final = 500
 
 _SELECT: Final = "SELECT head, sealed FROM approvals"
 # Word for word the condition of the indexes `approvals_live` and `approvals_lapsing`, or SQLite does not use them.
@@ -117,7 +115,7 @@ def forget(connection: apsw.Connection, until_wall: float, tool: str | None) -> 
         "DELETE FROM approvals WHERE rowid IN (SELECT rowid FROM approvals"
         f" WHERE ended_wall IS NOT NULL AND ended_wall <= ?{condition} LIMIT ?)"
     )
-    connection.execute(sql, (until_wall, *values, _CHUNK))
+    connection.execute(sql, (until_wall, *values, CHUNK))
     return connection.changes()
 
 

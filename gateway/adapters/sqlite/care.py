@@ -9,14 +9,12 @@ from typing import Final
 
 import apsw
 
+from gateway.adapters.sqlite.writer import CHUNK
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer, SealError
 from gateway.stages.execute.operation.record import Record
 
 _log = logging.getLogger("oncegate")
-
-# Bounds how long one transaction keeps the loop.
-_CHUNK: Final = 500
 
 _DUE: Final = "SELECT rowid FROM operations WHERE due_at <= ? AND care_until <= ? ORDER BY due_at LIMIT ?"
 # Word for word the condition of the index `operations_forgettable`, or SQLite does not use it.
@@ -90,7 +88,7 @@ def forget_settled(connection: apsw.Connection, settled_until_wall: float, tools
         f"{_BURY} WHERE rowid IN (SELECT rowid FROM operations WHERE {_FORGETTABLE}"
         f" AND tool IN ({', '.join('?' * len(names))}) AND settled_wall <= ? LIMIT ?)"
     )
-    connection.execute(sql, (*names, settled_until_wall, _CHUNK))
+    connection.execute(sql, (*names, settled_until_wall, CHUNK))
     return connection.changes()
 
 
@@ -108,5 +106,5 @@ def forget_one(connection: apsw.Connection, operation_id: str) -> int:
 def prune_rows(connection: apsw.Connection, until_wall: float) -> int:
     """Delete one chunk of execution rows that old; how many."""
     sql = "DELETE FROM rows WHERE rowid IN (SELECT rowid FROM rows WHERE at_wall <= ? ORDER BY at_wall LIMIT ?)"
-    connection.execute(sql, (until_wall, _CHUNK))
+    connection.execute(sql, (until_wall, CHUNK))
     return connection.changes()

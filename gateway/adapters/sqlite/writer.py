@@ -20,6 +20,8 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError
 
 # Bounds how long one batch keeps the loop: some 40 us of statements a job.
 _MAX_BATCH: Final = 128
+CHUNK: Final = 500
+"""Rows that one job deletes or buries at most. Bounds how long one transaction keeps the loop."""
 # uvloop's timers are whole milliseconds: a shorter one fires at once and spins.
 _RETRY_S: Final = 0.001
 

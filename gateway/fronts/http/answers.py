@@ -62,6 +62,11 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, on its way to the fro
         return envelope if self.context is None else explain(envelope, self.context)
 
 
+def misshapen(reason: str) -> Refusal:
+    """The refusal of a request that means nothing here, and why."""
+    return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason))
+
+
 def encode(document: Any) -> bytes:
     """JSON bytes. What orjson cannot write (an integer beyond 64 bits, a lone surrogate) the standard library can."""
     try:

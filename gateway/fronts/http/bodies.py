@@ -8,7 +8,7 @@ from starlette.types import Receive
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.strict_json import InvalidJson, JsonFault, loads
-from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.answers import Refusal, misshapen
 from gateway.stages.feedback.context import Context
 
 _MAX_LENGTH_DIGITS: Final = 15
@@ -92,7 +92,7 @@ def parse_object(body: bytes, limits: BodyLimits) -> dict[str, Any]:
     """
     document = parse_document(body, limits)
     if not isinstance(document, dict):
-        raise Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="the body must be a JSON object"))
+        raise misshapen("the body must be a JSON object")
     return document
 
 
@@ -107,5 +107,4 @@ def too_large(limits: BodyLimits) -> Refusal:
 
 def too_late(limits: BodyLimits) -> Refusal:
     """The refusal of a body that has not come within `timeout_s`."""
-    reason = f"the body did not arrive within {limits.timeout_s:g} s"
-    return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason))
+    return misshapen(f"the body did not arrive within {limits.timeout_s:g} s")

@@ -13,9 +13,9 @@ from gateway.fronts.http.answers import Answer, Refusal, answer_of
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_object
 from gateway.fronts.http.client import AsgiClient, Client
 from gateway.fronts.http.gate import authenticate
-from gateway.fronts.http.head import Exchange, require_json
+from gateway.fronts.http.head import Exchange, now, require_json
 from gateway.fronts.http.ports import Authenticator, Core
-from gateway.fronts.http.proposals import TOOL_NAME, parse_call
+from gateway.fronts.http.proposals import known_name, parse_call
 
 logger = logging.getLogger("oncegate.http")
 
@@ -49,38 +49,48 @@ class CallEndpoint:
             call = parse_call(tool, document, exchange)
             asked = True
             # Written here, because a failure after the core has acted must not be told as "nothing was sent".
-            answer = answer_of(await self.ask(call, caller, client))
+            answer = answer_of(await ask(self._act, call, caller, client))
         except ClientGoneError:
             return 0
         except Refusal as refusal:
-            answer = await self._own(refusal.envelope(exchange.meta(_now(), _known_name(tool))), caller)
+            answer = await self._own(refusal.envelope(exchange.meta(now(), known_name(tool))), caller)
         except Exception:
             logger.exception("a tool call failed in the gateway", extra={"request_id": exchange.request_id})
             code = self._failed if asked else ErrorCode.GATEWAY_ERROR
-            answer = await self._own(fail(code, exchange.meta(_now(), _known_name(tool))), caller)
+            answer = await self._own(fail(code, exchange.meta(now(), known_name(tool))), caller)
         await client.answer(answer)
         return answer.status
 
-    async def ask(self, call: ToolCall, caller: Caller, client: Client) -> Envelope:
-        """Ask the core, and tell it by cancellation when the client goes away first."""
-        client.watch()
-        try:
-            return await self._act(call, caller)
-        except asyncio.CancelledError:
-            if client.gone:
-                raise ClientGoneError from None
-            raise
-        finally:
-            client.unwatch()
-
     async def _own(self, envelope: Envelope, caller: Caller | None) -> Answer:
-        """The answer of an envelope written here. It has a row like any other, once it is known whose it is."""
+        """The answer of an envelope written here: it has a row once it is known whose it is."""
         if caller is not None:
-            try:
-                await self._core.refused(envelope, caller)
-            except Exception:
-                logger.exception("a refusal left no row", extra={"request_id": envelope.meta.request_id})
+            await keep_row(self._core, envelope, caller)
         return answer_of(envelope)
+
+
+async def ask(act: Act, call: ToolCall, caller: Caller, client: Client) -> Envelope:
+    """Ask the core, and tell it by cancellation when the client goes away first.
+
+    Raises:
+        ClientGoneError: it did. A write goes on without it.
+    """
+    client.watch()
+    try:
+        return await act(call, caller)
+    except asyncio.CancelledError:
+        if client.gone:
+            raise ClientGoneError from None
+        raise
+    finally:
+        client.unwatch()
+
+
+async def keep_row(core: Core, envelope: Envelope, caller: Caller) -> None:
+    """Leave a row for an envelope that a front wrote: it has one like any other. Without one it is answered all the same."""
+    try:
+        await core.refused(envelope, caller)
+    except Exception:
+        logger.exception("a refusal left no row", extra={"request_id": envelope.meta.request_id})
 
 
 class CallRoute:
@@ -91,12 +101,3 @@ class CallRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._endpoint.answer(scope["oncegate"], scope["path_params"]["tool"], AsgiClient(receive, send))
-
-
-def _known_name(tool: str) -> str | None:
-    """What a caller wrote where a tool's name stands may be quoted only if it could be one."""
-    return tool if TOOL_NAME.fullmatch(tool) else None
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

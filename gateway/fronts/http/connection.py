@@ -10,20 +10,17 @@ from uvicorn.server import ServerState
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta
-from gateway.fronts.http.answers import Refusal, answer_of
+from gateway.fronts.http.answers import Refusal, answer_of, misshapen
 from gateway.fronts.http.connections import Connections
 from gateway.fronts.http.turn import Turn
-from gateway.stages.feedback.context import Context
 
 # The one spelling of the hot routes. Whatever is not quite this goes to the router, which knows better.
 _CALL: Final = re.compile(rb"/v1/tools/([A-Za-z0-9_.-]+)/calls|/mcp")
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 # A chunk's length in eight digits, and two line ends.
 _CHUNK_BYTES: Final = 12
-_MALFORMED: Final = Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason="it is not well-formed HTTP/1.1"))
-_UPGRADE_WITH_BODY: Final = Refusal(
-    ErrorCode.INVALID_REQUEST, context=Context(reason="it asks for an upgrade and has a body; leave out Upgrade")
-)
+_MALFORMED: Final = misshapen("it is not well-formed HTTP/1.1")
+_UPGRADE_WITH_BODY: Final = misshapen("it asks for an upgrade and has a body; leave out Upgrade")
 
 
 class Connection(HttpToolsProtocol):
@@ -260,8 +257,7 @@ class Connection(HttpToolsProtocol):
             # The client waits for the call in front of this request, and may well send the rest after its answer.
             self._await_head()
             return
-        reason = f"its head did not arrive within {self._shared.patience_s:g} s"
-        self._refuse(Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=reason)))
+        self._refuse(misshapen(f"its head did not arrive within {self._shared.patience_s:g} s"))
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer and close; only close while a call may be running, whose client would take the answer for its own."""

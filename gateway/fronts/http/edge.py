@@ -1,6 +1,5 @@
 """The outermost application: bounds every request, and lets no failure out bare. Tool calls come to it past ASGI."""
 
-import asyncio
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -14,7 +13,7 @@ from gateway.contract.envelope import fail
 from gateway.fronts.http.answers import Answer, Refusal, answer_of, send_answer
 from gateway.fronts.http.calls import CallEndpoint
 from gateway.fronts.http.client import Client
-from gateway.fronts.http.head import Exchange, read_head, trace_context
+from gateway.fronts.http.head import Exchange, now, read_head, trace_context
 from gateway.fronts.http.ports import Requests
 from gateway.stages.monitor.ports import RequestTrace
 
@@ -128,7 +127,7 @@ class Edge:
                 trace.ended(sender.status or _CLIENT_CLOSED)
 
     def _exchange(self) -> Exchange:
-        return Exchange(next(self._ids), asyncio.get_running_loop().time(), {})
+        return Exchange(next(self._ids), now(), {})
 
     def _begin(
         self, exchange: Exchange, method: str, route: str | None, headers: Iterable[tuple[bytes, bytes]]
@@ -149,7 +148,7 @@ class Edge:
         mcp = self.mcp if beside else None
         if isinstance(error, Refusal) and mcp is not None:
             return mcp.refused(error, exchange)
-        meta = exchange.meta(asyncio.get_running_loop().time())
+        meta = exchange.meta(now())
         if isinstance(error, Refusal):
             return answer_of(error.envelope(meta), error.headers)
         logger.error("a request failed in the front", exc_info=error, extra={"request_id": exchange.request_id})

@@ -12,7 +12,7 @@ from gateway.contract.call import Caller, Unproved
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, succeed
 from gateway.fronts.http.answers import Refusal, envelope_response
-from gateway.fronts.http.head import Exchange, bearer_token
+from gateway.fronts.http.head import Exchange, bearer_token, now
 from gateway.fronts.http.ports import Authenticator
 from gateway.stages.feedback.context import Context
 
@@ -30,7 +30,7 @@ def exchange_of(request: Request) -> Exchange:
 
 def meta_of(request: Request) -> Meta:
     """The meta of an envelope that the front writes itself."""
-    return exchange_of(request).meta(asyncio.get_running_loop().time())
+    return exchange_of(request).meta(now())
 
 
 async def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -> Caller:

@@ -1,5 +1,6 @@
 """The head of a request, read once: bounded, and each header that means something to us at most once."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -45,12 +46,17 @@ _SCHEME: Final = b"bearer "
 _MAX_TOKEN: Final = 8192
 
 
+def now() -> float:
+    """Seconds on the clock of `Exchange.started`: the event loop's."""
+    return asyncio.get_running_loop().time()
+
+
 @dataclass(slots=True)
 class Exchange:
     """One request on its way through the front.
 
     Attributes:
-        started: when its head was complete, on the event loop's clock.
+        started: when its head was complete, as `now` tells it.
         head: our headers by lower-case name.
         trace: `traceparent` and `tracestate` as the call's span is to see them.
     """
@@ -60,9 +66,9 @@ class Exchange:
     head: dict[bytes, bytes]
     trace: tuple[str | None, str | None] = (None, None)
 
-    def meta(self, now: float, tool: str | None = None) -> Meta:
-        """The meta of an envelope that the front writes itself."""
-        return Meta(request_id=self.request_id, tool=tool, elapsed_ms=int((now - self.started) * 1000))
+    def meta(self, at: float, tool: str | None = None) -> Meta:
+        """The meta of an envelope that the front writes itself, `at` a time of `now`."""
+        return Meta(request_id=self.request_id, tool=tool, elapsed_ms=int((at - self.started) * 1000))
 
 
 def read_head(headers: Iterable[tuple[bytes, bytes]], *, max_bytes: int, hosts: frozenset[bytes]) -> dict[bytes, bytes]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from gateway.contract.call import Expect, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
-from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.answers import Refusal, misshapen
 from gateway.fronts.http.head import Exchange, unusable
 from gateway.stages.feedback.context import Context
 
@@ -33,7 +33,7 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> To
     only(document, CALL_FIELDS, "the body")
     arguments = document.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
-        raise _misshapen("arguments must be an object")
+        raise misshapen("arguments must be an object")
     head = exchange.head
     run = _section(document, "run", _RUN_FIELDS)
     # Most calls bring none of these.
@@ -50,6 +50,11 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> To
         tracestate=exchange.trace[1],
         **given,
     )
+
+
+def known_name(value: Any) -> str | None:
+    """What a caller wrote where a tool's name stands may be quoted only if it could be one. Asked of any value."""
+    return value if isinstance(value, str) and TOOL_NAME.fullmatch(value) else None
 
 
 def only(document: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
@@ -88,7 +93,7 @@ def _text(where: str, value: Any) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not _VISIBLE.fullmatch(value):
-        raise _misshapen(f"{where} must be 1 to 255 visible ASCII characters")
+        raise misshapen(f"{where} must be 1 to 255 visible ASCII characters")
     return value
 
 
@@ -97,7 +102,7 @@ def _section(document: Mapping[str, Any], name: str, known: tuple[str, ...]) -> 
     if section is None:
         return {}
     if not isinstance(section, dict):
-        raise _misshapen(f"{name} must be an object")
+        raise misshapen(f"{name} must be an object")
     only(section, known, name)
     return section
 
@@ -117,7 +122,7 @@ def _count(section: Mapping[str, Any], name: str) -> int | None:
     if value is None:
         return None
     if type(value) is not int or value < 0:
-        raise _misshapen(f"run.{name} must be a whole number, 0 or more")
+        raise misshapen(f"run.{name} must be a whole number, 0 or more")
     return value
 
 
@@ -127,7 +132,7 @@ def _run_id(run: Mapping[str, Any], head: Mapping[bytes, bytes]) -> str | None:
         return in_body
     in_head = _visible(_RUN_HEADER, head[_RUN_HEADER])
     if in_body is not None and in_body != in_head:
-        raise _misshapen("run.id and the header Oncegate-Run-Id name different runs")
+        raise misshapen("run.id and the header Oncegate-Run-Id name different runs")
     return in_head
 
 
@@ -150,10 +155,6 @@ def _visible(name: bytes, raw: bytes) -> str:
     if not _VISIBLE.fullmatch(value):
         raise unusable(name, "it must be 1 to 255 visible ASCII characters")
     return value
-
-
-def _misshapen(what: str) -> Refusal:
-    return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=what))
 
 
 _FROM_HEAD: Final[Mapping[bytes, tuple[str, Callable[[bytes, bytes], Any]]]] = {

@@ -1,6 +1,5 @@
 """`POST /mcp`, from the first byte to the last. It remembers nothing between two requests."""
 
-import asyncio
 import logging
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,12 +9,12 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, fail
 from gateway.fronts.http.answers import Answer, Extra, Refusal, encode
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_document
-from gateway.fronts.http.calls import CallEndpoint
+from gateway.fronts.http.calls import ask, keep_row
 from gateway.fronts.http.client import Client
 from gateway.fronts.http.gate import authenticate
-from gateway.fronts.http.head import Exchange, require_json
+from gateway.fronts.http.head import Exchange, now, require_json
 from gateway.fronts.http.ports import Authenticator, Core
-from gateway.fronts.http.proposals import TOOL_NAME
+from gateway.fronts.http.proposals import known_name
 from gateway.fronts.mcp.agreement import version_of
 from gateway.fronts.mcp.listing import page_of
 from gateway.fronts.mcp.messages import (
@@ -80,10 +79,6 @@ class McpEndpoint:
         self._limits = limits
         self._origins = origins
         self._challenge = challenge
-        # What asks the core, watches the client and lets a write go on without it is that of the HTTP call.
-        self._calls = CallEndpoint(
-            core.call, core, authenticator, limits, failed=ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME
-        )
 
     async def answer(self, exchange: Exchange, client: Client) -> int:
         """Answer one HTTP request, and say with which status; 0 for no answer, the client being gone."""
@@ -105,7 +100,7 @@ class McpEndpoint:
 
     def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
         """The answer to a request that is not even a message, or that came to no answer of its own."""
-        envelope = refusal.envelope(exchange.meta(_now()))
+        envelope = refusal.envelope(exchange.meta(now()))
         error = _error(refusal.code, envelope, status=envelope.status)
         challenge = self._challenge if refusal.code is ErrorCode.UNAUTHENTICATED else ()
         extra = (*challenge, *refusal.headers, *self._origins.shared_with(exchange.head))
@@ -123,7 +118,7 @@ class McpEndpoint:
             require_json(visit.exchange.head)
             document = parse_document(await visit.client.read(visit.exchange.head, self._limits), self._limits)
         except Refusal as refusal:
-            await self._row(refusal.envelope(visit.exchange.meta(_now())), visit)
+            await keep_row(self._core, refusal.envelope(visit.exchange.meta(now())), visit.caller)
             raise
         if isinstance(document, list):
             return await self._batch(document, visit)
@@ -152,8 +147,8 @@ class McpEndpoint:
             logger.exception("a message failed in the front", extra={"request_id": visit.exchange.request_id})
             # Of a call nobody knows here how far it came.
             code = ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME if _is_call(document) else ErrorCode.GATEWAY_ERROR
-            envelope = fail(code, visit.exchange.meta(_now(), _tool_named(document)))
-            await self._row(envelope, visit)
+            envelope = fail(code, visit.exchange.meta(now(), _tool_named(document)))
+            await keep_row(self._core, envelope, visit.caller)
             return _Said(200, error_bytes(rpc_id, _error(code, envelope)))
 
     async def _said(self, document: Any, rpc_id: Id | None, visit: _Visit) -> _Said:
@@ -171,8 +166,8 @@ class McpEndpoint:
         except ProtocolError as error:
             return _Said(error.status, error_bytes(rpc_id, error))
         except Refusal as refusal:
-            envelope = refusal.envelope(visit.exchange.meta(_now(), _tool_named(document)))
-            await self._row(envelope, visit)
+            envelope = refusal.envelope(visit.exchange.meta(now(), _tool_named(document)))
+            await keep_row(self._core, envelope, visit.caller)
             return _Said(200, error_bytes(rpc_id, _error(refusal.code, envelope, known=True)))
 
     async def _result(self, request: Request, version: Version, visit: _Visit) -> bytes:
@@ -207,7 +202,7 @@ class McpEndpoint:
     async def _call(self, request: Request, version: Version, visit: _Visit) -> bytes:
         call = parse_tool_call(request.params, request.meta, visit.exchange)
         try:
-            envelope = await self._calls.ask(call, visit.caller, visit.client)
+            envelope = await ask(self._core.call, call, visit.caller, visit.client)
             if envelope.error is None or envelope.error.code is not ErrorCode.UNKNOWN_TOOL:
                 return called(envelope, version)
         except ClientGoneError:
@@ -215,17 +210,10 @@ class McpEndpoint:
         except Exception:
             logger.exception("a tool call failed in the gateway", extra={"request_id": visit.exchange.request_id})
             # The core was asked and may have sent: a model must be told so, and not that the server is broken.
-            envelope = fail(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME, visit.exchange.meta(_now(), call.tool))
-            await self._row(envelope, visit)
+            envelope = fail(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME, visit.exchange.meta(now(), call.tool))
+            await keep_row(self._core, envelope, visit.caller)
             return called(envelope, version)
         raise _error(ErrorCode.UNKNOWN_TOOL, envelope)
-
-    async def _row(self, envelope: Envelope, visit: _Visit) -> None:
-        """An envelope written here has a row like any other."""
-        try:
-            await self._core.refused(envelope, visit.caller)
-        except Exception:
-            logger.exception("a refusal left no row", extra={"request_id": visit.exchange.request_id})
 
 
 def _error(code: ErrorCode, envelope: Envelope, *, status: int = 200, known: bool = False) -> ProtocolError:
@@ -246,11 +234,6 @@ def _is_call(document: Any) -> bool:
 
 
 def _tool_named(document: Any) -> str | None:
-    """What a caller wrote where a tool's name stands may be quoted only if it could be one. Asked of any document."""
+    """The tool that a call names, if it may be quoted. Asked of any document."""
     params = document.get("params") if _is_call(document) else None
-    name = params.get("name") if isinstance(params, dict) else None
-    return name if isinstance(name, str) and TOOL_NAME.fullmatch(name) else None
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
+    return known_name(params.get("name")) if isinstance(params, dict) else None

@@ -6,10 +6,9 @@ from typing import Any, Final
 from gateway.contract.call import Expect, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
-from gateway.fronts.http.answers import Refusal
+from gateway.fronts.http.answers import Refusal, misshapen
 from gateway.fronts.http.head import Exchange, trace_context, unusable
 from gateway.fronts.http.proposals import TOOL_NAME, only, text
-from gateway.stages.feedback.context import Context
 
 PREFIX: Final = "oncegate/"
 """Of our own members of `_meta`."""
@@ -35,11 +34,11 @@ def parse_tool_call(params: Mapping[str, Any], meta: Mapping[str, Any], exchange
     """
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
-        raise _misshapen("params.name must be a string")
+        raise misshapen("params.name must be a string")
     if not TOOL_NAME.fullmatch(name):
         raise Refusal(ErrorCode.UNKNOWN_TOOL)
     if arguments is not None and not isinstance(arguments, dict):
-        raise _misshapen("params.arguments must be an object")
+        raise misshapen("params.arguments must be an object")
     own = own_members(meta)
     traceparent, tracestate = _trace(meta, exchange)
     return ToolCall(
@@ -86,7 +85,7 @@ def run_id(own: Mapping[str, Any], exchange: Exchange) -> str | None:
         return in_meta
     in_head = text({"header": raw.decode("latin-1").strip()}, "header", "the header Oncegate-Run-Id")
     if in_meta is not None and in_meta != in_head:
-        raise _misshapen(f"_meta[{PREFIX}{RUN_ID}] and the header Oncegate-Run-Id name different runs")
+        raise misshapen(f"_meta[{PREFIX}{RUN_ID}] and the header Oncegate-Run-Id name different runs")
     return in_head
 
 
@@ -115,7 +114,7 @@ def _whole(own: Mapping[str, Any], name: str, *, least: int) -> int | None:
     if value is None:
         return None
     if type(value) is not int or not least <= value <= _MAX:
-        raise _misshapen(f"_meta[{PREFIX}{name}] must be a whole number, {least} or more")
+        raise misshapen(f"_meta[{PREFIX}{name}] must be a whole number, {least} or more")
     return value
 
 
@@ -146,13 +145,9 @@ def _expect(own: Mapping[str, Any]) -> Expect | None:
     if section is None:
         return None
     if not isinstance(section, dict):
-        raise _misshapen(f"_meta[{PREFIX}expect] must be an object")
+        raise misshapen(f"_meta[{PREFIX}expect] must be an object")
     only(section, _EXPECT_MEMBERS, f"_meta[{PREFIX}expect]")
     return Expect(
         operation_key=text(section, "operation_key", "operation_key"),
         action_hash=text(section, "action_hash", "action_hash"),
     )
-
-
-def _misshapen(what: str) -> Refusal:
-    return Refusal(ErrorCode.INVALID_REQUEST, context=Context(reason=what))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.agent_client import postgres
+from bench import postgres
 
 _numbers = itertools.count(1)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.agent_client import postgres
+from bench import postgres
 
 _numbers = itertools.count(1)
 
@@ -20,6 +20,4 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def postgres_url(postgres_server: str) -> str:
     """The URL of an empty database, as DBOS and psycopg both take it."""
-    name = f"test{next(_numbers)}"
-    folder = postgres.database(postgres_server, name).split()[0].removeprefix("host=")
-    return f"postgresql://postgres@/{name}?host={folder}"
+    return postgres.url_of(postgres.database(postgres_server, f"test{next(_numbers)}"))

@@ -1,15 +1,17 @@
 """The moves that carry one action out, without a network: which sends are made, and what is told in the end."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from agent_client.gateway_client.carrying import DoCall, DoPrepare, DoWait, Ended, Move, Patience, carry_out
+from agent_client.gateway_client.carrying import DoCall, DoPrepare, DoWait, Ended, Errand, Move, Patience
 from agent_client.gateway_client.reading import NotAnEnvelope
 from agent_client.ports import GatewayUnreachable
 from agent_client.wire import CallRequest, Intent
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
+from tests.agent_client.brisk import FixedChance
 from tests.agent_client.envelopes import PREPARED
 
 REQUEST = CallRequest(tool="issue_refund", arguments={}, request_id="req-mine", run_id="run-7", step=4)
@@ -32,15 +34,12 @@ def play(ends: Sequence[Ended], request: CallRequest = REQUEST, sends: int = 3) 
     """Drive the moves; every wait is allowed, and every prepare and call ends as `ends` says, in turn."""
     moves: list[Move] = []
     coming = iter(ends)
-    carrying = carry_out(request, Patience(sends=sends))
-    came: Ended | bool | None = None
-    while True:
-        try:
-            move = next(carrying) if came is None else carrying.send(came)
-        except StopIteration as done:
-            return done.value, moves
+    errand = Errand(request, Patience(sends=sends), chance=FixedChance(), began=0.0)
+    move = errand.first()
+    while not isinstance(move, Envelope):
         moves.append(move)
-        came = True if isinstance(move, DoWait) else next(coming)
+        move = errand.after(True if isinstance(move, DoWait) else next(coming))
+    return move, moves
 
 
 def calls(moves: list[Move]) -> list[CallRequest]:
@@ -192,15 +191,37 @@ def test_waits_grow_and_are_at_least_what_was_asked() -> None:
 
 def test_no_time_left_ends_it_with_what_is_known() -> None:
     """A wait that does not fit is not begun."""
-    carrying = carry_out(REQUEST, Patience())
+    errand = Errand(REQUEST, Patience(), chance=FixedChance(), began=0.0)
     limited = no(ErrorCode.RATE_LIMITED)
-    next(carrying)
-    carrying.send(READY)
-    assert isinstance(carrying.send(limited), DoWait)
-    with pytest.raises(StopIteration) as done:
-        carrying.send(False)
+    errand.first()
+    errand.after(READY)
 
-    assert done.value.value is limited
+    assert isinstance(errand.after(limited), DoWait)
+    assert errand.after(False) is limited
+
+
+def test_a_pause_is_drawn_below_its_bound_not_shorter_than_asked_and_ends_in_time() -> None:
+    """Time counts from the beginning of the action; the last moment still counts."""
+    errand = Errand(REQUEST, Patience(within_s=10), chance=FixedChance(0.5), began=100.0)
+
+    assert errand.pause(DoWait(at_least_s=0.0, bound_s=4.0), now=100.0) == 2.0
+    assert errand.pause(DoWait(at_least_s=3.0, bound_s=4.0), now=107.0) == 3.0
+    assert errand.pause(DoWait(at_least_s=3.0, bound_s=4.0), now=107.1) is None
+
+
+def test_an_errand_has_a_name_of_its_own_unless_it_is_given_one() -> None:
+    """`more` holds the other fields of the request; `prepare` and call go to their own addresses."""
+    given: dict[str, Any] = {"run_id": "run-7", "step": 3, "idempotency_key": "mine"}
+    errand = Errand.to("t", {"a": 1}, Patience(), chance=FixedChance(), began=0.0, **given)
+    mine = Errand.to("t", {}, Patience(), chance=FixedChance(), began=0.0, request_id="r", **given)
+    first, second = errand.first(), mine.first()
+
+    assert isinstance(first, DoPrepare)
+    assert first.request == CallRequest(tool="t", arguments={"a": 1}, request_id=f"req_{1:024x}", **given)
+    assert first.ask().path == "/v1/tools/t/prepare"
+    assert DoCall(first.request).ask().path == "/v1/tools/t/calls"
+    assert isinstance(second, DoPrepare)
+    assert second.request.request_id == "r"
 
 
 def test_at_least_one_send() -> None:

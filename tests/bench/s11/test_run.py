@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.s11.__main__ import STORES, line, url_of
+from bench import postgres
+from bench.s11.__main__ import STORES, line
 from bench.s11.run import TITLES, Row, Site, open_site, play
-from tests.agent_client import postgres
 
 pytestmark = pytest.mark.slow
 EACH = 4
@@ -25,7 +25,7 @@ async def test_S11_every_window_on_both_stores_makes_one_refund_and_the_same_sta
 ) -> None:
     """Real SIGKILL, real Postgres: each task ends as if nothing had happened, with one refund."""
     with postgres.server() as address:
-        for store in (str(tmp_path / "runs.db"), url_of(address)):
+        for store in (str(tmp_path / "runs.db"), postgres.url_of(address)):
             for window in TITLES:
                 row = await play(site, window, store, tasks=EACH, at_once=2)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.cli.loading import load
-from gateway.settings import Settings, SettingsError, is_secret, variable_of
+from gateway.settings import SECRETS, Settings, SettingsError, is_secret, variable_of
 
 KEY = "k1:" + "q8Zr" * 10 + "uT0="
 # For every setting a value that is not its default, as text.
@@ -108,9 +108,9 @@ def test_a_variable_names_the_file(tmp_path: Path) -> None:
         load({}, {"ONCEGATE_CONFIG": str(tmp_path / "b.yaml")})
 
 
-@pytest.mark.parametrize("name", ["seal_key", "argument_hash_key"])
+@pytest.mark.parametrize("name", SECRETS)
 def test_a_secret_comes_from_the_variable_that_is_named(name: str) -> None:
-    """By default ONCEGATE_SEAL_KEY and ONCEGATE_ARGUMENT_HASH_KEY; another one if the setting says so."""
+    """By default ONCEGATE_ and the secret's name, as in ONCEGATE_SEAL_KEY; another one if the setting says so."""
     usual = load({}, {f"ONCEGATE_{name.upper()}": KEY})
     named = load({f"{name}_env": "MY_KEY"}, {"MY_KEY": KEY, f"ONCEGATE_{name.upper()}": "another-key-of-length"})
 

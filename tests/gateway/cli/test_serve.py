@@ -1,16 +1,22 @@
 """`oncegate serve`: the line it prints, and what keeps it from starting."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from gateway.cli.exits import Failure
-from gateway.cli.serve import announce, serve
+from gateway.cli.serve import announce, serve, watched
 from gateway.fronts.build import build
 from gateway.settings import Settings
 from tests.gateway.cli.run import run
 from tests.gateway.fronts.http.fake_core import FakeCore, Keys
+from tests.gateway.pipeline.rig import read
 
 
 def test_the_line_is_for_people_or_programs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,16 +36,49 @@ def serve_core(core: FakeCore, settings: Settings) -> None:
     serve(build(core, Keys(), settings), core, settings, reload=lambda: None, as_json=False)
 
 
-def test_a_taken_port_is_a_sentence() -> None:
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port on which somebody else listens."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield listening.getsockname()[1]
+
+
+def test_a_taken_port_is_a_sentence(taken: int) -> None:
     """Code 2, with address and reason."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        settings = Settings(port=taken.getsockname()[1])
-        with pytest.raises(Failure, match=r"cannot listen on 127\.0\.0\.1 port \d+: Address already in use") as refused:
-            serve_core(FakeCore(), settings)
+    with pytest.raises(Failure, match=r"cannot listen on 127\.0\.0\.1 port \d+: Address already in use") as refused:
+        serve_core(FakeCore(), Settings(port=taken))
 
     assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(("level", "lines"), [("info", 1), ("warning", 0)])
+def test_no_less_severe_record_is_written_than_asked_for(level: str, lines: int, taken: int, tmp_path: Path) -> None:
+    """`log_level` holds from the first record on, which tells what is in use."""
+    (tmp_path / "get_status.yaml").write_text(json.dumps(read()))
+    words = ["--manifests", str(tmp_path), "--manifest-env", "API", "--store", "memory://", "--port", str(taken)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "gateway", "serve", *words, "--log-level", level],
+        env={**os.environ, "API": "http://127.0.0.1:9"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.count("1 tools, 0 API keys, store memory://") == lines
+
+
+@pytest.mark.parametrize("name", ["manifests", "keys", "issuers"])
+def test_every_file_that_can_be_taken_anew_is_watched(name: str, tmp_path: Path) -> None:
+    """A change of `manifests`, of `keys` or of `issuers` is noticed, once."""
+    paths = {each: tmp_path / each for each in ("manifests", "keys", "issuers")}
+    seen = watched(Settings.model_validate(paths))
+    before = seen.changed()
+    paths[name].write_text("a")
+
+    assert (before, seen.changed(), seen.changed()) == (False, True, False)
 
 
 def test_a_core_that_does_not_start_is_a_no() -> None:

@@ -28,7 +28,7 @@ def test_a_key_finds_its_answer_and_the_body_it_came_with() -> None:
     ledger = Ledger(":memory:")
     answer = ledger.notify(customer="cust-1", key="k", fingerprint="f")
 
-    assert ledger.stored_answer("k") == StoredAnswer(fingerprint="f", answer=answer)
+    assert ledger.stored_answer("k") == StoredAnswer(fingerprint="f", status=200, answer=answer)
     assert ledger.stored_answer("other") is None
 
 

@@ -61,6 +61,32 @@ async def test_a_key_with_another_body_is_refused() -> None:
     assert counter.ledger.count() == 1
 
 
+async def test_a_refusal_is_kept_under_its_key() -> None:
+    """Who asks again under the key of a refusal is refused again, though all is well by now; another key is carried out."""
+    counter = Counter()
+    counter.scripts.put("POST", "ORD-1", Script(then=Behaviour(effect=False, status=402)))
+    first = await counter.refund(key="k")
+    counter.scripts.put("POST", "ORD-1", Script())
+    again = await counter.refund(key="k")
+
+    assert (first.reply.status, again.reply.status, again.reply.body) == (402, 402, first.reply.body)
+    assert again.reply.headers == (("Idempotent-Replayed", "true"),)
+    assert counter.ledger.count() == 0
+    assert (await counter.refund(key="k", paise=200)).reply.body == {"error": "this key came with another body"}
+    assert (await counter.refund(key="other")).reply.status == 200
+
+
+@pytest.mark.parametrize("status", [401, 403, 408, 409, 429, 503])
+async def test_a_refusal_of_this_moment_is_not_kept(status: int) -> None:
+    """Too many requests, and the like, say nothing of the request: under the same key it is carried out later."""
+    counter = Counter()
+    counter.scripts.put("POST", "ORD-1", Script(then=Behaviour(effect=False, status=status)))
+    await counter.refund(key="k")
+    counter.scripts.put("POST", "ORD-1", Script())
+
+    assert (await counter.refund(key="k")).reply.status == 200
+
+
 async def test_a_key_in_progress_is_refused() -> None:
     """While the first request with a key is under way, the second is 409, and no effect."""
     counter = Counter()

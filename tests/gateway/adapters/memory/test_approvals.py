@@ -1,12 +1,8 @@
 """The shelf of approvals of the store of tests. The conformance suite holds it to the same as the others."""
 
-import asyncio
-
-import pytest
-
-from gateway.adapters.memory.approvals import Approvals, KeepsApprovals
+from gateway.adapters.memory.approvals import Approvals
 from gateway.stages.execute.approval import machine
-from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter
+from gateway.stages.execute.approval.ports import ApprovalChange
 from tests.gateway.stages.execute.approval.samples import YES, asked
 
 
@@ -48,9 +44,3 @@ def test_an_operation_takes_its_approval_along() -> None:
     shelf.keep(ApprovalChange(before=asked(), after=reserved))
     shelf.forget_operation("op-x")
     assert len(shelf) == 0
-
-
-def test_the_half_of_a_store_needs_the_other() -> None:
-    """Alone it has no clock and no turn."""
-    with pytest.raises(NotImplementedError):
-        asyncio.run(KeepsApprovals().list_approvals(ApprovalFilter(tenant="acme")))

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.adapters.redis.approvals import KeepsApprovals, decode, move_values
+from gateway.adapters.redis.approvals import decode, move_values
 from gateway.adapters.redis.records import ForeignRecordError
 from gateway.adapters.redis.scripts import clock_text, script
 from gateway.at_rest.approvals import head_text, sealed_text
@@ -53,9 +53,3 @@ def test_only_scripts_that_move_approvals_carry_their_head() -> None:
     """The others are as short as before."""
     for name, carries in (("commit", True), ("approve", True), ("look", False), ("approved", False)):
         assert ("local function overtaken" in script(name, clock_text()).text) is carries
-
-
-async def test_the_half_of_a_store_needs_the_other() -> None:
-    """Alone it has no connection."""
-    with pytest.raises(NotImplementedError):
-        await KeepsApprovals().approval("acme", "ap-1")

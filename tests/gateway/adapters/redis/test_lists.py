@@ -14,7 +14,7 @@ from tests.redis_servers import Server
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "_PIECE", 3)
+    monkeypatch.setattr(lists, "PIECE", 3)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 4, 10, 20])

@@ -5,9 +5,20 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from gateway.adapters.redis.records import ForeignRecordError, decode, decode_row, head_text, own, row_values
+from gateway.adapters.redis.records import (
+    ForeignRecordError,
+    decode,
+    decode_holders,
+    decode_many,
+    decode_openable,
+    decode_row,
+    head_text,
+    own,
+    row_values,
+)
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer, SealError
+from gateway.stages.execute.operation.record import Hold
 from tests.conformance.moves import claimed, row
 from tests.conformance.stores import SEAL_KEY
 from tests.gateway.at_rest.test_codec import FULL
@@ -39,6 +50,28 @@ def test_anothers_record_is_not_shown() -> None:
     with pytest.raises(ForeignRecordError):
         own(FULL, False)
     assert own(FULL, True) is FULL
+
+
+def test_of_many_those_that_are_not_there_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    """One that does not open is an error, but not for care: there it is left out, too, and named in the log."""
+    broken = [b"another key", *fields()[1:]]
+
+    assert decode_many([fields(), [None] * 6], "t", SEALER) == (FULL,)
+    with pytest.raises(SealError):
+        decode_many([broken, fields()], "t", SEALER)
+    assert decode_openable([broken, [None] * 6, fields()], "t", SEALER) == (FULL,)
+    assert "operation key another key cannot be reconciled" in caplog.text
+
+
+def test_a_holder_is_told_with_its_hold_and_must_stand_on_it() -> None:
+    """Numbers count from 1; a record that does not stand on the hold was not asked for."""
+    other = Hold("t", "object", "somebody else's")
+
+    assert decode_holders([[2, fields()], [1, [None] * 6]], (other, *FULL.holds), "t", SEALER) == (
+        (FULL.holds[0], FULL),
+    )
+    with pytest.raises(ForeignRecordError):
+        decode_holders([[1, fields()]], (other,), "t", SEALER)
 
 
 def test_rows_come_back_and_anothers_do_not() -> None:

@@ -71,7 +71,7 @@ async def test_more_than_can_be_kept_are_refused(monkeypatch: pytest.MonkeyPatch
 
 async def test_many_rows_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """No call keeps the server for long."""
-    monkeypatch.setattr(module, "_BATCH", 2)
+    monkeypatch.setattr(module, "PIECE", 2)
     book = Book()
     buffer = RowBuffer(book.write)
     buffer.add([row(f"{n}") for n in range(5)])

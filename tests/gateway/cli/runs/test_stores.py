@@ -6,8 +6,8 @@ import sqlite3
 import pytest
 
 from agent_client import Gateway, PostgresCheckpoints, Runner, SQLiteCheckpoints
+from bench import postgres
 from gateway.cli.exits import Exit
-from tests.agent_client import postgres
 from tests.agent_client.world import Stepwise
 from tests.gateway.cli.run import run
 from tests.gateway.cli.runs.conftest import Bench, refund_type
@@ -41,9 +41,8 @@ def test_tasks_may_be_in_postgres() -> None:
             await runner.start("refund", goal="g", task_id="task-pg")
 
     with postgres.server() as address:
-        folder = address.split()[0].removeprefix("host=")
         asyncio.run(admit(address))
-        result = run("runs", "list", "--checkpoints", f"postgresql://postgres@/postgres?host={folder}")
+        result = run("runs", "list", "--checkpoints", postgres.url_of(address))
         none = run("runs", "list", "--checkpoints", "postgresql://nobody:hush@127.0.0.1:1/x")
 
     assert "task-pg" in result.stdout, result.stderr

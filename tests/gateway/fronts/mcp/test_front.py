@@ -48,6 +48,14 @@ async def test_the_limits_of_the_settings_hold() -> None:
     assert (status, body["error"]["data"]["error"]["code"]) == (413, "body_too_large")
 
 
+async def test_a_message_that_does_not_come_is_not_waited_for() -> None:
+    """`body_timeout_s` bounds its arrival, as it bounds that of a call."""
+    async with serving(body_timeout_s=0.05) as served:
+        status, _, body = await served.post("/mcp", b"{", Host="localhost", Content_Length="10")
+
+    assert (status, "0.05 s" in body["error"]["message"]) == (400, True)
+
+
 PAGE = "https://app.example.com"
 
 

@@ -1,4 +1,4 @@
-"""A real Postgres for one test process: from the wheel, or Debian's, and gone when the process is gone."""
+"""A real Postgres for one process of tests or benchmarks: from the wheel, or Debian's, and gone with that process."""
 
 import ctypes
 import importlib.util
@@ -65,6 +65,12 @@ def database(address: str, name: str) -> str:
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     return address.replace("dbname=postgres", f"dbname={name}")
+
+
+def url_of(address: str) -> str:
+    """The same address as a URL, as DBOS and the command line take it."""
+    parts = dict(part.split("=", 1) for part in address.split())
+    return f"postgresql://{parts['user']}@/{parts['dbname']}?host={parts['host']}"
 
 
 def _reachable(found: Path, home: Path) -> Path:
