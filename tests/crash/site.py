@@ -88,7 +88,7 @@ class Site:
             hit = await self._kill(victim, current)
             killed, missed = killed + hit, missed + (not hit)
             victim = await self._start(upcoming)
-            await self._call_again(victim, current)
+            await self._call_again(victim, current, hit=hit)
         self.tally.kills += killed
         self.tally.misses += missed
         await asyncio.gather(*self._finishing)
@@ -142,6 +142,7 @@ class Site:
         return hit and (self.sweeping or await self._inspect(current.watched))
 
     async def _a_little_later(self, victim: Gateway, operation: Operation) -> None:
+        # Not to wait for anything: whatever stage each of these has reached, the kill must do no harm there.
         await asyncio.sleep(random.uniform(0, BESIDE_WITHIN_S))  # noqa: S311 - spreads, protects nothing
         await self.client.call(victim, operation)
 
@@ -204,15 +205,19 @@ class Site:
                 self._wrong(each, f"{effects} effects after the kill, not {sorted(self.row.effects)}")
         return True
 
-    async def _call_again(self, victim: Gateway, current: Round) -> None:
-        """The same calls again, to the next gateway and to the one that ran all the time, at once."""
+    async def _call_again(self, victim: Gateway, current: Round, *, hit: bool) -> None:
+        """The same calls again, to the next gateway and to the one that ran all the time, at once.
+
+        What the table says of persons is asked of a kill at the point: off it, an operation may have been given up for
+        unknown because its service answered too late.
+        """
         gateways = (victim, self.survivor)
         answers = await asyncio.gather(
             *(self.client.call(gateway, each) for each in current.every for gateway in gateways)
         )
         self.tally.violations += ["a living gateway gave no answer" for answer in answers if answer is None]
         self._finishing += [
-            asyncio.create_task(self._finish(each, watched=each in current.watched)) for each in current.every
+            asyncio.create_task(self._finish(each, watched=hit and each in current.watched)) for each in current.every
         ]
 
     async def _finish(self, operation: Operation, *, watched: bool) -> None:
@@ -224,6 +229,7 @@ class Site:
                 return
             if envelope is not None and operation.tool == PLAIN and told(envelope)[0] == "unknown":
                 await self._be_the_person(operation, envelope, watched=watched)
+            # A gateway in another process settles it; a client can only ask again, until PATIENCE_S is over.
             await asyncio.sleep(SWEEP_S)
         self._wrong(operation, f"never came to an end; the last answer was {envelope}")
 
