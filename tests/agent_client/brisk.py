@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 
+from tests.waiting import turns
+
 
 class BriskClock:
     """Waits of up to `longest_s` pass at once and are remembered; longer ones (the alarms) never end by themselves."""
@@ -26,7 +28,7 @@ class BriskClock:
             await asyncio.Event().wait()
         self.waits.append(seconds)
         self._now += seconds
-        await asyncio.sleep(0)
+        await turns()
 
 
 class FixedChance:

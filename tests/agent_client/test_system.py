@@ -10,6 +10,7 @@ async def test_the_clock_tells_time_and_lets_it_pass() -> None:
     """The clock is the machine's: it does not step back, and it sleeps as long as it is told."""
     clock: Clock = SystemClock()
     before = clock.monotonic()
+    # What is tested.
     await clock.sleep(0.002)
 
     assert clock.monotonic() - before >= 0.002

@@ -6,6 +6,7 @@ import pytest
 
 from agent_client.waiting import within
 from tests.clocks import ManualClock
+from tests.waiting import turns
 
 
 async def test_what_is_done_in_time_is_given_and_its_error_raised() -> None:
@@ -14,8 +15,12 @@ async def test_what_is_done_in_time_is_given_and_its_error_raised() -> None:
     async def fails() -> int:
         raise LookupError("its own")
 
+    async def tells() -> int:
+        await turns()
+        return 7
+
     clock = ManualClock()
-    assert await within(clock, 5.0, asyncio.sleep(0, 7)) == 7
+    assert await within(clock, 5.0, tells()) == 7
     with pytest.raises(LookupError, match="its own"):
         await within(clock, 5.0, fails())
     assert clock.sleeping == 0

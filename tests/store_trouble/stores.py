@@ -34,6 +34,7 @@ async def served(gateway: Rig, order: str = "A", **call: Any) -> Envelope:
             envelope = await gateway.call(order, **call)
             if envelope.error is None or envelope.error.code is not ErrorCode.STORE_UNAVAILABLE:
                 return envelope
+            # A server of another process comes back; nothing tells of it, and each call has failed at once.
             await asyncio.sleep(0.1)
 
 

@@ -1,6 +1,5 @@
 """The checks on races bite on a store whose check and write are two steps."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -11,6 +10,7 @@ from agent_client.journal import Commit, Log, StaleVersion
 from agent_client.testing import CheckpointSubject
 from agent_client.testing.checkpoint_races import one_of_many_appends_wins, one_of_many_creates_admits
 from agent_client.testing.checkpoints import Check
+from tests.waiting import turns
 
 
 class TwoSteps(MemoryCheckpoints):
@@ -20,14 +20,14 @@ class TwoSteps(MemoryCheckpoints):
         log = await self.load(task_id)
         if log is None or log.position != after:
             raise StaleVersion(task_id, expected=after)
-        await asyncio.sleep(0)
+        await turns()
         now = await self.load(task_id)
         assert now is not None
         return await super().append(task_id, after=now.position, commit=commit)
 
     async def create(self, task_id: str, first: Commit) -> Log:
         found = await self.load(task_id)
-        await asyncio.sleep(0)
+        await turns()
         if found is None:
             self._tasks.pop(task_id, None)
         return await super().create(task_id, first)

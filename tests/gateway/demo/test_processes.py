@@ -8,7 +8,7 @@ import pytest
 
 from gateway.demo.processes import Child, NotStartedError, run_to_end
 
-LISTENS = "import time; print('note'); print('listening on http://127.0.0.1:4711', flush=True); time.sleep(60)"
+LISTENS = "import signal; print('note'); print('listening on http://127.0.0.1:4711', flush=True); signal.pause()"
 
 
 async def test_a_child_is_there_when_it_has_said_where(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ async def test_a_command_that_ends_tells_its_code_and_all_it_printed() -> None:
 async def test_a_command_does_not_outlive_who_waits_for_it(tmp_path: Path) -> None:
     """Cancelled in the middle, it is gone."""
     os.mkfifo(tmp_path / "begun")
-    code = f"import os, time; open({str(tmp_path / 'begun')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    code = f"import os, signal; open({str(tmp_path / 'begun')!r}, 'w').write(str(os.getpid())); signal.pause()"
     waiting = asyncio.create_task(run_to_end([sys.executable, "-c", code]))
     pid = int(await asyncio.to_thread((tmp_path / "begun").read_text))
     waiting.cancel()

@@ -20,7 +20,7 @@ from gateway.demo.redis_process import RedisProcess
 async def hold():
     server = await RedisProcess.start(Path(sys.argv[1]))
     print(server.pid, flush=True)
-    await asyncio.sleep(600)
+    await asyncio.Event().wait()
 
 asyncio.run(hold())
 """

@@ -120,6 +120,7 @@ async def drip(exchange: Exchange) -> None:
     """Answer with one byte each 20 ms, for a long time."""
     await exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     for _ in range(1000):
+        # Slow on purpose: each byte restarts the wait for the next, and no single wait is long.
         await asyncio.sleep(0.02)
         await exchange.raw(b" ")
 

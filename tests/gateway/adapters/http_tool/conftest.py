@@ -87,7 +87,8 @@ async def make_transport() -> AsyncIterator[Make]:
 
     def make(*servers: RawServer | str, **options: Any) -> HttpToolTransport:
         entries = [server if isinstance(server, str) else server.host_port for server in servers]
-        transport = HttpToolTransport(SystemClock(), egress=EgressPolicy(entries), **options)
+        options = {"clock": SystemClock(), "egress": EgressPolicy(entries), **options}
+        transport = HttpToolTransport(**options)
         made.append(transport)
         return transport
 

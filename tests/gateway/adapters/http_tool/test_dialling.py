@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import pytest
 
 from gateway.adapters.http_tool.dialling import system_tls
+from gateway.adapters.http_tool.progress import Trail
+from gateway.stages.execute.attempt.exchange import Phase
 from tests.faults.raw_server import (
     FIN,
     OK,
@@ -28,6 +30,7 @@ from tests.faults.raw_server import (
     serve,
 )
 from tests.gateway.adapters.http_tool.conftest import Certificates, Make, Serve, limits, request_to, settled, told
+from tests.waiting import eventually
 
 CLEAN, KEPT = "0 active, 0 idle, 0 waiting", "0 active, 1 idle, 0 waiting"
 OPEN_END = b"HTTP/1.1 200 OK\r\n\r\n1234567"
@@ -88,8 +91,9 @@ async def test_the_deadline_ends_a_connection_under_way(make_transport: Make, bl
 async def test_a_caller_who_leaves_while_we_connect_leaves_nothing(make_transport: Make, black_hole: str) -> None:
     """No slot, no socket."""
     transport = make_transport(black_hole)
-    call = asyncio.create_task(transport.exchange(request_to(f"http://{black_hole}"), limits()))
-    await asyncio.sleep(0.02)
+    trail = Trail()
+    call = asyncio.create_task(transport.exchange(request_to(f"http://{black_hole}"), limits(), trail=trail))
+    await eventually(lambda: trail.phase is Phase.CONNECTING)
 
     call.cancel()
     await asyncio.gather(call, return_exceptions=True)

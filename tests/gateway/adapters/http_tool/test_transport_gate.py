@@ -8,6 +8,7 @@ import pytest
 from gateway.adapters.http_tool.progress import Failed, Trail
 from gateway.adapters.http_tool.transport import ask
 from gateway.stages.execute.attempt.exchange import Fault, Phase
+from tests.clocks import AheadClock
 from tests.faults.raw_server import FIN, OK, REQUEST, part, send, serve
 from tests.gateway.adapters.http_tool.conftest import Make, Serve, limits, pools, request_to, settled, told
 from tests.waiting import turns
@@ -101,14 +102,18 @@ async def test_a_send_by_to_come_bounds_nothing_else(raw_server: Serve, make_tra
 async def test_the_deadline_can_pass_inside_the_gate(raw_server: Serve, make_transport: Make) -> None:
     """The gate runs to its end; then nothing is sent."""
     server = raw_server([serve()])
-    transport = make_transport(server)
+    clock = AheadClock()
+    transport = make_transport(server, clock=clock)
     ran: list[str] = []
 
     async def gate() -> None:
-        await asyncio.sleep(0.06)
+        clock.ahead_s += 3600
+        await turns()
         ran.append("to its end")
 
-    exchange = await transport.exchange(request_to(server), limits(send_deadline=time.monotonic() + 0.05), gate)
+    exchange = await transport.exchange(
+        request_to(server), limits(total_s=3600, send_deadline=time.monotonic() + 30), gate
+    )
 
     assert (told(exchange), ran) == ("deadline [connected]", ["to its end"])
     assert (server.arrived, pools(transport)) == (0, KEPT)

@@ -9,7 +9,7 @@ from redis.exceptions import ConnectionError as NotConnectedError
 from gateway.adapters.redis.pool import Login, Pool, drop, memory_of
 from tests import redis_servers
 from tests.redis_servers import Server
-from tests.waiting import turns
+from tests.waiting import eventually, turns
 
 
 def pool_of(server: Server, size: int = 2) -> Pool:
@@ -19,11 +19,7 @@ def pool_of(server: Server, size: int = 2) -> Pool:
 
 async def answered(connection: AbstractConnection) -> None:
     """Wait until something has come back that nobody reads."""
-    async with asyncio.timeout(5.0):
-        while True:
-            if await connection.can_read():
-                return
-            await asyncio.sleep(0.001)
+    await eventually(connection.can_read)
 
 
 async def test_a_connection_is_used_again(server: Server) -> None:

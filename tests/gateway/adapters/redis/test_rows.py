@@ -10,7 +10,7 @@ from gateway.adapters.redis.rows import RowBuffer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from tests.conformance.moves import row
-from tests.waiting import turns
+from tests.waiting import eventually, turns
 
 
 class Book:
@@ -81,11 +81,12 @@ async def test_many_rows_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_stopped_buffer_writes_nothing_by_itself() -> None:
-    """What waits, waits."""
-    book = Book()
-    buffer = RowBuffer(book.write)
+    """What waits, waits, when that of a later buffer has long been written."""
+    book, later = Book(), Book()
+    buffer, running = RowBuffer(book.write), RowBuffer(later.write)
     buffer.add((row("a"),))
     buffer.stop()
-    await asyncio.sleep(0.05)
+    running.add((row("b"),))
+    await eventually(lambda: bool(later.calls))
 
     assert (book.calls, len(buffer)) == ([], 1)

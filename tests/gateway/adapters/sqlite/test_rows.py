@@ -12,7 +12,7 @@ from gateway.adapters.sqlite.writer import Writer
 from gateway.at_rest import codec
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from tests.conformance.moves import row
-from tests.waiting import turns
+from tests.waiting import eventually, turns
 
 
 @pytest.fixture
@@ -32,10 +32,8 @@ def count(file: OpenFile) -> int:
 
 async def arrived(file: OpenFile, rows: int) -> None:
     """Wait until so many rows are durable."""
-    async with asyncio.timeout(5.0):
-        # Durable is what a reader sees, and a reader is told of nothing: it can only ask.
-        while count(file) < rows:  # noqa: ASYNC110
-            await asyncio.sleep(0.001)
+    # Durable is what a reader sees, and a reader is told of nothing: it can only ask.
+    await eventually(lambda: count(file) >= rows)
 
 
 async def test_rows_share_a_transaction(file: OpenFile, writer: Writer) -> None:

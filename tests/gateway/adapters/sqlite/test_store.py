@@ -14,7 +14,7 @@ from gateway.stages.execute.operation.ports import Applied, Change, OperationSto
 from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
 from tests.conformance.moves import claimed, drive, history, row
-from tests.waiting import turns
+from tests.waiting import eventually, turns
 
 
 @pytest.fixture(autouse=True)
@@ -132,9 +132,10 @@ async def test_rows_that_may_wait_are_durable_soon(store: SqliteOperationStore) 
     await store.append_rows((row("r1"),))
     assert store.commits == commits
 
-    async with asyncio.timeout(5.0):
-        while not await store.list_rows(RowFilter(tenant="acme")):  # noqa: ASYNC110 - a reader is told of nothing
-            await asyncio.sleep(0.001)
+    async def readable() -> bool:
+        return bool(await store.list_rows(RowFilter(tenant="acme")))
+
+    await eventually(readable)
 
 
 async def test_strict_rows_are_durable_at_once(store: SqliteOperationStore) -> None:

@@ -11,6 +11,7 @@ async def test_sleep_takes_its_time_on_the_monotonic_clock() -> None:
     clock: Clock = SystemClock()
     began = clock.monotonic()
 
+    # What is tested.
     await clock.sleep(0.02)
 
     assert clock.monotonic() - began >= 0.019

@@ -1,10 +1,11 @@
 """`oncegate serve` around the fake core, as a process: `python -m tests.gateway.fronts.http.serving_process GRACE NOTICE`.
 
-A call of `slow_write` takes 1.5 s, is never given up, and prints `recorded` when it is through; a call of `slow_read`
-is given up when its caller goes. What happens is printed line by line.
+A call of `slow_write` ends at SIGUSR1, is never given up, and prints `recorded` when it is through; a call of
+`slow_read` is given up when its caller goes. What happens is printed line by line.
 """
 
 import asyncio
+import signal
 import sys
 
 from gateway.cli.serve import serve
@@ -15,8 +16,6 @@ from gateway.fronts.build import build
 from gateway.settings import Settings
 from tests.gateway.fronts.http.fake_core import FakeCore, Keys
 
-WRITE_S = 1.5
-
 
 class SlowCore(FakeCore):
     """Two slow tools, and notes of what happens."""
@@ -24,8 +23,10 @@ class SlowCore(FakeCore):
     def __init__(self) -> None:
         super().__init__(on_call=self.act, on_stop=self.wait)
         self._writes: set[asyncio.Task[None]] = set()
+        self._may_end = asyncio.Event()
 
     async def act(self, call: ToolCall) -> Envelope:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, self._may_end.set)
         if self.drained.is_set():
             return fail(ErrorCode.DRAINING, Meta(request_id=call.request_id))
         self.note(f"begun {call.tool}")
@@ -41,7 +42,7 @@ class SlowCore(FakeCore):
         return succeed({"done": True}, Meta(request_id=call.request_id))
 
     async def write(self) -> None:
-        await asyncio.sleep(WRITE_S)
+        await self._may_end.wait()
         self.note("recorded")
 
     async def wait(self) -> None:

@@ -18,6 +18,7 @@ from gateway.fronts.http.server import Server, bind
 from gateway.settings import Settings
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore, Keys
 from tests.gateway.fronts.http.served import serving
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[4]
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
@@ -42,13 +43,24 @@ class Gateway:
             self.notes.append(note)
         return await asyncio.wait_for(self.process.wait(), 15)
 
+    async def deaf(self) -> bool:
+        """Whether it takes no connection any more."""
+        url = httpx.URL(self.url)
+        try:
+            _, writer = await asyncio.open_connection(url.host, url.port)
+        except ConnectionRefusedError:
+            return True
+        writer.close()
+        await writer.wait_closed()
+        return False
+
     async def _next(self) -> str:
         assert self.process.stdout is not None
         return (await asyncio.wait_for(self.process.stdout.readline(), 15)).decode().strip()
 
 
 @contextlib.asynccontextmanager
-async def gateway(*, grace_s: float = 5, notice_s: float = 0) -> AsyncIterator[Gateway]:
+async def gateway(*, grace_s: float = 30, notice_s: float = 0) -> AsyncIterator[Gateway]:
     """A process that has said where it listens; killed at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.gateway.fronts.http.serving_process", str(grace_s), str(notice_s),
@@ -88,6 +100,8 @@ async def test_a_call_in_flight_is_answered() -> None:
         answer = asyncio.create_task(call(running.url, "slow_write"))
         await running.noted("begun slow_write")
         running.process.send_signal(signal.SIGTERM)
+        await eventually(running.deaf)
+        running.process.send_signal(signal.SIGUSR1)
         answered = await answer
         code = await running.ended()
 
@@ -105,6 +119,7 @@ async def test_a_write_that_outlasts_the_grace_is_recorded() -> None:
         running.process.send_signal(signal.SIGTERM)
         with pytest.raises(httpx.HTTPError):
             await answer
+        running.process.send_signal(signal.SIGUSR1)
         code = await running.ended()
 
     assert code == 0
@@ -149,8 +164,9 @@ async def test_a_second_signal_does_not_wait_for_answers() -> None:
         running.process.send_signal(signal.SIGINT)
         await running.noted("drain")
         running.process.send_signal(signal.SIGINT)
-        code = await running.ended()
         await asyncio.gather(*answers, return_exceptions=True)
+        running.process.send_signal(signal.SIGUSR1)
+        code = await running.ended()
 
     assert code == 0
     assert "recorded" in running.notes
