@@ -10,7 +10,8 @@ from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError, 
 from gateway.demo.naive import refund
 
 TIMEOUT_S = 0.5
-PAUSE_S = 0.1
+# Its four tries outlast the moment for which a provider refuses connections, also when that is late to come up.
+PAUSE_S = 0.5
 
 
 class Naive:

@@ -12,7 +12,7 @@ from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits, Wire
 from gateway.stages.execute.attempt.ports import ToolTransport
 from tests.gateway.manifest.sample import changed
 from tests.gateway.pipeline.provider import acts_then, answer, cut, listing, when
-from tests.gateway.pipeline.rig import looked_up, plain, read
+from tests.gateway.pipeline.rig import ending, looked_up, plain, read
 from tests.wire_codes.case import Case
 from tests.wire_codes.stand import Answer, Stand
 
@@ -162,7 +162,7 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
     ),
     _C.NOT_RECONCILABLE: Case(play=_nothing_to_ask, manifests=_PLAIN, sent=1, acts=1, rows=False),
     _C.INVALID_SETTLEMENT: Case(play=_settle_what_is_done, manifests=_PLAIN, sent=1, acts=1, rows=False),
-    _C.STORE_UNAVAILABLE: Case(play=_locked_file, manifests=(plain({"timeouts.total": "9s"}),)),
+    _C.STORE_UNAVAILABLE: Case(play=_locked_file, manifests=(plain(ending("9s")),)),
     _C.GATEWAY_SATURATED: Case(
         play=_full,
         manifests=_patient({"limits": {"concurrency": 1}, "timeouts.pool": "50ms"}),

@@ -151,4 +151,11 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
 def untrusted_service() -> Any:
     """A service whose certificate nobody vouches for, and the case that meets it."""
     with _tls_server() as server:
-        yield Case(play=_untrusted, manifests=_PLAIN, stand={"origin": lambda _: server.origin}), server
+        yield (
+            Case(
+                play=_untrusted,
+                manifests=(plain({**_ONCE, "timeouts.connect": "5s"}),),
+                stand={"origin": lambda _: server.origin},
+            ),
+            server,
+        )
