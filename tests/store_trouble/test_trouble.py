@@ -1,9 +1,10 @@
 """The store goes away, forgets, or is slow: what a caller is told is true, and nothing is sent that is not guarded."""
 
 import asyncio
-import time
+from typing import Final
 
 from bench.faults.proxy import proxy_to
+from gateway.adapters.redis.client import TIMEOUT_S
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.stages.execute.operation.record import State
 from tests import redis_servers
@@ -12,42 +13,51 @@ from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
 from tests.redis_servers import Server
 from tests.store_trouble.conftest import MakeRig
 from tests.store_trouble.stores import opener, served, until
+from tests.waiting import PATIENCE_S
+
+QUICK_S: Final = 0.3
+"""In which a store that is away is a refusal: its `TIMEOUT_S`, and the call around it."""
+
+LOST_AFTER_S: Final = 2.0
+"""Where one reply is lost and is to be noticed, and all others are to be heard."""
 
 
-async def refusals(gateway: Rig, times: int = 3) -> float:
-    """Refused calls, of which nothing is sent; the seconds that the quickest took: the machine may be busy."""
-    took: list[float] = []
-    for n in range(times):
-        began = time.monotonic()
+async def refusals(gateway: Rig) -> float:
+    """Refused calls, of which nothing is sent; the seconds that one took.
+
+    The first that is quick enough, or the last of many: each may be late because the machine is busy, not all.
+    """
+    for n in range(30):
         envelope = await gateway.call(f"B{n}")
-        took.append(time.monotonic() - began)
         assert envelope.error is not None
         assert (envelope.error.code, envelope.error.outcome) == (
             ErrorCode.STORE_UNAVAILABLE,
             CallOutcome.NOT_EXECUTED,
         )
+        if envelope.meta.elapsed_ms < QUICK_S * 1000:
+            break
     assert [sent.method for sent in gateway.provider.sent if sent.method != "GET"] == []
-    return min(took)
+    return envelope.meta.elapsed_ms / 1000
 
 
 async def test_down_before_is_a_quick_refusal(rig: MakeRig, server: Server) -> None:
     """Nothing listens any more: a write is refused in under 0.3 s and nothing is sent; a read goes ahead."""
-    gateway = await rig(plain(), store=opener(server.url))
+    gateway = await rig(plain(), store=opener(server.url, answers_within_s=TIMEOUT_S))
     assert (await served(gateway, tool="get_status")).ok
     server.kill()
 
-    assert await refusals(gateway) < 0.3
+    assert await refusals(gateway) < QUICK_S
     assert (await served(gateway, tool="get_status")).ok
 
 
 async def test_a_store_that_does_not_answer_is_down(rig: MakeRig, server: Server) -> None:
     """Its sockets are open and nothing comes back: refused in under 0.3 s, and a read goes ahead."""
-    gateway = await rig(plain(), store=opener(server.url))
+    gateway = await rig(plain(), store=opener(server.url, answers_within_s=TIMEOUT_S))
     assert (await served(gateway, tool="get_status")).ok
     server.pause()
 
     try:
-        assert await refusals(gateway) < 0.3
+        assert await refusals(gateway) < QUICK_S
         assert (await served(gateway, tool="get_status")).ok
     finally:
         server.resume()
@@ -56,12 +66,14 @@ async def test_a_store_that_does_not_answer_is_down(rig: MakeRig, server: Server
 
 async def test_never_there_is_down(rig: MakeRig) -> None:
     """A gateway that has never reached its store refuses as quickly."""
-    gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{redis_servers.free_port()}"))
+    gateway = await rig(
+        plain(), store=opener(f"redis://127.0.0.1:{redis_servers.free_port()}", answers_within_s=TIMEOUT_S)
+    )
 
-    assert await refusals(gateway) < 0.3
+    assert await refusals(gateway) < QUICK_S
 
 
-PATIENT = {"timeouts.read": "1500ms"}
+PATIENT = {"timeouts.read": "20s"}
 """The answer comes when the test says so, and its caller is still there."""
 
 
@@ -117,7 +129,8 @@ async def test_after_a_loss_a_plain_write_waits(rig: MakeRig, server: Server) ->
     assert codes == [ErrorCode.STORE_UNAVAILABLE, ErrorCode.STORE_UNAVAILABLE]
     assert refused.error is not None
     assert refused.error.retry_after_s is not None
-    assert 2.0 < refused.error.retry_after_s <= 3.2
+    # `total + grace + lease_s`, less what has passed since the loss was noticed.
+    assert 15 < refused.error.retry_after_s <= 30.2
     assert refused.meta.store_epoch not in (None, before)
     assert len(gateway.provider.sent) == 1
 
@@ -152,17 +165,19 @@ async def test_after_a_loss_a_look_up_is_asked_first(rig: MakeRig, server: Serve
 
 
 async def test_a_slow_store_does_not_outlast_the_deadline(rig: MakeRig, server: Server) -> None:
-    """Each step takes 250 ms at most and then it is refused; nothing is sent."""
+    """Each step takes 250 ms at most and then it is refused, long before the deadline; nothing is sent."""
     async with proxy_to(server.port) as proxy:
-        gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}"))
+        gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}", answers_within_s=TIMEOUT_S))
         assert (await served(gateway)).ok
-        proxy.weather.delay_s = 2.0
-        began = time.monotonic()
-        envelope = await gateway.call("B", deadline_ms=800)
+        proxy.weather.delay_s = 60.0
+        envelope = await gateway.call("B", deadline_ms=15_000)
 
         assert envelope.error is not None
-        assert envelope.error.outcome is CallOutcome.NOT_EXECUTED
-        assert time.monotonic() - began < 1.0
+        assert (envelope.error.code, envelope.error.outcome) == (
+            ErrorCode.STORE_UNAVAILABLE,
+            CallOutcome.NOT_EXECUTED,
+        )
+        assert envelope.meta.elapsed_ms < 10_000
         assert len(gateway.provider.sent) == 1
         proxy.weather.delay_s = 0.0
 
@@ -170,7 +185,7 @@ async def test_a_slow_store_does_not_outlast_the_deadline(rig: MakeRig, server: 
 async def test_the_lost_reply_to_a_sent_mark_sends_nothing(rig: MakeRig, server: Server) -> None:
     """The store has marked it and nobody heard: the gate lets nothing out, the mark is undone, the next call acts."""
     async with proxy_to(server.port) as proxy:
-        gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}"))
+        gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}", answers_within_s=LOST_AFTER_S))
         assert (await served(gateway)).ok
         proxy.weather.swallow, proxy.weather.count = b"\r\nsent\r\n", 1
         lost = await gateway.call("B")
@@ -187,7 +202,7 @@ async def test_the_lost_reply_to_a_sent_mark_sends_nothing(rig: MakeRig, server:
 async def test_the_lost_reply_to_a_result_is_no_second_one(rig: MakeRig, server: Server) -> None:
     """It is kept and nobody heard: the caller hears the result, it is kept again, and stands there once with one row."""
     async with proxy_to(server.port) as proxy:
-        gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}"))
+        gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}", answers_within_s=LOST_AFTER_S))
         proxy.weather.swallow, proxy.weather.count = b"\r\ndone\r\n", 1
         told = await gateway.call()
         again = await served(gateway)
@@ -196,6 +211,6 @@ async def test_the_lost_reply_to_a_result_is_no_second_one(rig: MakeRig, server:
         assert (told.ok, told.meta.recorded) == (True, False)
         assert (again.ok, again.meta.replayed) == (True, True)
         assert len(gateway.provider.sent) == 1
-        assert await gateway.pipeline._spool.drained(5.0)
+        assert await gateway.pipeline._spool.drained(PATIENCE_S)
         rows = await gateway.rows()
         assert sorted((row.replayed, row.outcome) for row in rows) == [(False, "ok"), (True, "ok")]

@@ -32,7 +32,7 @@ async def test_a_mark_that_a_replica_has_lets_the_write_out(rig: MakeRig, server
 
 async def test_a_mark_that_no_replica_has_lets_nothing_out(rig: MakeRig, server: Server, replica: Server) -> None:
     """The replica hears nothing: refused before sending, and the mark is taken back; without the setting it is sent."""
-    gateway = await rig(plain(), store=opener(server.url, store_wait=1))
+    gateway = await rig(plain(), store=opener(server.url, store_wait=1, answers_within_s=2.0))
     assert (await served(gateway)).ok
     replica.pause()
     try:
