@@ -51,11 +51,12 @@ async def test_a_refusal_says_when_to_come_back(provider: ProviderProcess) -> No
 
 async def test_a_caller_who_gives_up_changes_nothing(provider: ProviderProcess) -> None:
     """The refund of a request whose caller has gone is made all the same: the incident in one line."""
-    await provider.script("ORD-1", {"before_s": 0.3})
-    async with httpx.AsyncClient(trust_env=False, timeout=0.1) as client:
+    await provider.script("ORD-1", {"hold": "effect"})
+    async with httpx.AsyncClient(trust_env=False, timeout=httpx.Timeout(30, read=0.1)) as client:
         with pytest.raises(httpx.ReadTimeout):
             await client.post(f"{provider.url}/orders/1/refunds", json=BODY)
     assert await provider.effects("ORD-1") == 0
+    await provider.release("ORD-1")
     await provider.event("effect", "ORD-1")
 
     assert await provider.effects("ORD-1") == 1
@@ -63,7 +64,7 @@ async def test_a_caller_who_gives_up_changes_nothing(provider: ProviderProcess) 
 
 async def test_connections_are_refused_and_then_taken_again(provider: ProviderProcess) -> None:
     """A deaf provider refuses connections, keeps its port, and comes up again on it."""
-    await provider.refuse(1.5)
+    await provider.refuse(3.0)
     with pytest.raises(httpx.ConnectError):
         await refund(provider)
     answer = None
