@@ -109,15 +109,17 @@ async def test_a_refund_and_everything_that_can_be_asked_about_it(tmp_path: Path
     assert effects == 1
 
 
-async def test_a_write_of_two_and_a_half_seconds_under_one_second_of_grace(tmp_path: Path) -> None:
+async def test_a_write_that_outlasts_one_second_of_grace(tmp_path: Path) -> None:
     """SIGTERM cuts the caller off after the grace; the write is finished and recorded before the process exits with 0."""
     async with whole(tmp_path, drain_grace_s="1s") as running:
-        await running.provider.script("ORD-1", {"before_s": 2.5})
+        await running.provider.script("ORD-1", {"hold": "effect"})
         answer = asyncio.create_task(running.refund("ORD-1"))
         await running.provider.event("received", "ORD-1")
-        code = await running.gateway.stop()
+        stopping = asyncio.create_task(running.gateway.stop())
         with pytest.raises(httpx.HTTPError):
             await answer
+        await running.provider.release("ORD-1")
+        code = await stopping
         await running.again()
         stored = await running.refund("ORD-1")
         effects = await running.provider.effects()
@@ -157,9 +159,10 @@ async def test_an_interrupted_refund_is_made_and_made_once(tmp_path: Path) -> No
     """Ctrl-C while the provider holds its answer: exit code 4, the refund is made, and the same call gets its result."""
     words = ("call", "issue_refund", "order_id=ORD-3", "payment_id=pay_1", "amount_paise:=425000", "--json")
     async with whole(tmp_path) as running:
-        await running.provider.script("ORD-3", {"before_s": 1.0})
+        await running.provider.script("ORD-3", {"hold": "effect"})
         received = running.provider.event("received", "ORD-3")
         ended = await interrupt(*words, url=running.gateway.url, key=running.key, when=received)
+        await running.provider.release("ORD-3")
         again = await running.oncegate(*words)
         effects = await running.provider.effects()
 

@@ -9,26 +9,27 @@ from gateway.demo.provider_process import ProviderProcess
 BODY = {"payment": "pay_4471", "paise": 425_000}
 
 
-async def textbook(url: str, lines: list[str] | None = None, timeout_s: float = 0.5) -> naive.Told:
-    """The client of the incident, ten times as fast."""
+async def textbook(url: str, lines: list[str] | None = None, timeout_s: float = 5.0) -> naive.Told:
+    """The client of the incident."""
     said: list[str] = [] if lines is None else lines
     return await asyncio.to_thread(naive.refund, url, BODY, timeout_s=timeout_s, say=said.append)
 
 
 async def test_the_incident_makes_three_refunds(provider: ProviderProcess) -> None:
     """Slow, slow, fast: three requests, three refunds, one answer, and the six lines of the log."""
-    await provider.script("ORD-4471", {"before_s": 0.9}, {"before_s": 0.7})
+    await provider.script("ORD-4471", {"hold": "effect"}, {"hold": "effect"})
     lines: list[str] = []
-    told = await textbook(f"{provider.url}/orders/ORD-4471/refunds", lines)
+    told = await textbook(f"{provider.url}/orders/ORD-4471/refunds", lines, timeout_s=2.0)
+    await provider.release("ORD-4471")
     await provider.event("effect", "ORD-4471", nth=3)
 
     assert await provider.effects("ORD-4471") == 3
     assert (told.ok, told.attempts) == (True, 3)
     assert [line.partition(" RF-")[0] for line in lines] == [
         "POST /orders/ORD-4471/refunds  {payment: pay_4471, paise: 425000}",
-        "TIMEOUT after 500ms - no response",
+        "TIMEOUT after 2000ms - no response",
         "retry 1/3",
-        "TIMEOUT after 500ms - no response",
+        "TIMEOUT after 2000ms - no response",
         "retry 2/3",
         "200 OK  {refund_id:",
     ]
@@ -48,7 +49,7 @@ async def test_the_incident_makes_three_refunds(provider: ProviderProcess) -> No
 async def test_a_broken_answer_makes_four_refunds(provider: ProviderProcess, behaviour: dict[str, object]) -> None:
     """However the provider breaks its answers, three retries are three more refunds, and the caller is told nothing."""
     await provider.script("ORD-1", then=behaviour)
-    told = await textbook(f"{provider.url}/orders/ORD-1/refunds", timeout_s=5.0)
+    told = await textbook(f"{provider.url}/orders/ORD-1/refunds")
 
     assert (await provider.effects("ORD-1"), told.ok, told.attempts) == (4, False, 4)
 
