@@ -82,8 +82,21 @@ class Claims:
         if not isinstance(granted, Granted):
             return granted
         visit.telling.idempotency = IdempotencyResult.NEW
+        if isinstance(meeting, Begin) and granted is NOT_NEEDED and self._may_mark_at_once(intention.tool, rendered):
+            claim = self.new_record(visit, meeting.occurrence, parts.chance.token(), key=key)
+            return await self.undertake(visit, claim, rendered, intention.tool, kept=False)
         claimed = await self._claimed(meeting, visit, key, granted)
         return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
+
+    def _may_mark_at_once(self, tool: Tool, rendered: RenderedRequest) -> bool:
+        """Whether nothing stands between claim and SENT mark, so that one commit at the gate makes both moves.
+
+        A baseline look-up does, and so does a connection that is not there yet: who waits holds a claim that others see.
+        The commit is the gate's, as ever: a crash before it leaves nothing, and has sent nothing.
+        """
+        lookup = tool.reconcile.lookup
+        reads_first = lookup is not None and lookup.baseline is not None
+        return not (reads_first or tool.backend.fresh_connection) and self._parts.transport.has_idle(rendered.origin)
 
     async def _claimed(self, meeting: MayBegin, visit: Visit, key: str, granted: Granted) -> Record | None:
         """The record, now this visit's; None: somebody was first."""
@@ -170,10 +183,12 @@ class Claims:
         """Whether this call may send a replay: it is a send like any other, and spends the caller's share."""
         return self._untimely(visit) is None and await over_rate(self._parts, visit.telling) is None
 
-    async def undertake(self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool) -> Step:
+    async def undertake(
+        self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool, *, kept: bool = True
+    ) -> Step:
         """Carry a claimed record out, or replay one that is in doubt; the task outlives the caller's wait."""
         parts = self._parts
-        effort = Effort(parts, self._keeper, tool, record, rendered)
+        effort = Effort(parts, self._keeper, tool, record, rendered, kept=kept)
         ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)
         undertaking = Undertaking(parts, self._looker, self._spool, visit.trace, effort, ending, visit.deadline)
         self._pulse.begin(effort)

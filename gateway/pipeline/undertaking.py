@@ -73,16 +73,16 @@ class Undertaking:
         parts.budgets.earn(scope, effort.tool.retry.budget)
         while True:
             running = await self._begin(plan)
-            if isinstance(running, Withheld):
-                return self._give(await self._ending.withheld(running))
             if isinstance(running, Running):
                 if not await self._caller_waits_for(running):
                     return await self._answer_early(running)
-                outcome = await effort.ended(running)
+                outcome: Outcome | Withheld = await effort.ended(running)
             else:
                 outcome = running
-            if isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
+            if outcome.code == OVERTAKEN or not await self._claim_stands(outcome):
                 return await self._overtaken()
+            if isinstance(outcome, Withheld):
+                return self._give(await self._ending.withheld(outcome))
             delay_s = await self._again(outcome)
             if delay_s is None:
                 return await self._conclude(outcome)
@@ -187,8 +187,18 @@ class Undertaking:
     def _held_until(self) -> float:
         return min(self._deadline, self._parts.clock.monotonic() + self.effort.tool.reconcile.inline_s)
 
+    async def _claim_stands(self, outcome: Outcome | Withheld) -> bool:
+        """A try has ended. Where it did not mark the claim, the claim is kept before anybody waits or is told of it."""
+        if self.effort.kept or outcome.code == ErrorCode.STORE_UNAVAILABLE:
+            return True
+        try:
+            return await self.effort.keep_claim()
+        except StoreUnavailableError:
+            # Whoever gives it up will find out.
+            return True
+
     async def _overtaken(self) -> None:
-        if self.effort.record.state is State.CLAIMED:
+        if self.effort.kept and self.effort.record.state is State.CLAIMED:
             # It may be somebody else's already: that is what being overtaken means.
             with contextlib.suppress(FencedError, IllegalMoveError):
                 await self.effort.give_up()
