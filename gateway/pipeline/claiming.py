@@ -1,6 +1,5 @@
 """The claim: what must hold before a record is owned, and the undertaking that begins with it."""
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -35,7 +34,7 @@ from gateway.stages.execute.operation.record import Bodies, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import IdempotencyResult
 
-Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+Spawn = Callable[[Coroutine[Any, Any, None]], object]
 """Starts a task that the pipeline waits for when it stops."""
 
 # The owner's own troubles: a waiter has none of them, and may claim.
@@ -186,30 +185,33 @@ class Claims:
     async def undertake(
         self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool, *, kept: bool = True
     ) -> Step:
-        """Carry a claimed record out, or replay one that is in doubt; the task outlives the caller's wait."""
+        """Carry a claimed record out, or replay one that is in doubt. In a task that no caller's going away cancels."""
         parts = self._parts
         effort = Effort(parts, self._keeper, tool, record, rendered, kept=kept)
         ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)
         undertaking = Undertaking(parts, self._looker, self._spool, visit.trace, effort, ending, visit.deadline)
         self._pulse.begin(effort)
-
-        async def carry() -> None:
-            try:
-                await undertaking.run()
-            finally:
+        try:
+            answer = await undertaking.run()
+        finally:
+            if undertaking.listens is None:
                 self._pulse.end(effort)
-                # This runs before the caller below: who waits hears the same, or looks at what became of it since.
-                told = None if undertaking.answered_early else undertaking.answer
-                self._room.call(record.key, _shared(told))
-
-        self._spawn(carry())
-        answer = await asyncio.shield(undertaking.answer)
+        if undertaking.listens is not None:
+            self._spawn(self._listen(undertaking, record.key))
+        self._room.call(record.key, _shared(answer))
         if isinstance(answer, LookAgain):
             visit.telling.sent += effort.sends
             return None
         visit.telling.rowed = True
-        self._room.call(record.key, _shared(undertaking.answer))
         return answer
+
+    async def _listen(self, undertaking: Undertaking, key: str) -> None:
+        try:
+            await undertaking.listen()
+        finally:
+            self._pulse.end(undertaking.effort)
+            # Whoever waits by now looks at what became of it since its own caller was answered.
+            self._room.call(key, None)
 
     def render(self, visit: Visit, key: str) -> RenderedRequest | Envelope:
         """The request of this occurrence, or why there is none."""
@@ -282,9 +284,8 @@ class Claims:
         return refused or self._untimely(visit)
 
 
-def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:
+def _shared(answer: Answer) -> Envelope | None:
     """What those who wait are told: the owner's failure, unless it was its own. A result they read from the record."""
-    told = answer.result() if answer is not None and answer.done() else None
-    if not isinstance(told, Envelope) or told.error is None or told.error.code in _OWNER_ONLY:
+    if not isinstance(answer, Envelope) or answer.error is None or answer.error.code in _OWNER_ONLY:
         return None
-    return told
+    return answer
