@@ -1,7 +1,7 @@
 """One attempt: asked of the breaker, given a slot, sent, classified. What it means for the operation is said elsewhere."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from gateway.contract.codes import FACTS, BreakerCount, ErrorCode
 from gateway.manifest.policies import BreakerPolicy, Effect
@@ -11,13 +11,14 @@ from gateway.pipeline.parts import Parts
 from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.deadline import left_ms
 from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits
-from gateway.stages.execute.attempt.outcome import Outcome
+from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.stored_request import dress
 from gateway.stages.execute.breaker.breaker import Kind, NotPermitted, Refusal, State
 from gateway.stages.execute.breaker.bulkhead import Entry
 from gateway.stages.execute.breaker.evidence import IGNORED, weigh
 from gateway.stages.execute.breaker.guard import Guard, Permit
 from gateway.stages.execute.breaker.ports import Slot
+from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.monitor.ports import AttemptFacts, AttemptKind, AttemptTrace
 
 
@@ -169,3 +170,18 @@ def breaker_state(withheld: Withheld | None) -> State | None:
     if withheld is None or withheld.refusal is None or withheld.refusal.reason is Refusal.THROTTLED:
         return State.CLOSED
     return State.HALF_OPEN if withheld.refusal.reason is Refusal.PROBING else State.OPEN
+
+
+def evidence_of(outcome: Outcome) -> Evidence:
+    """What an attempt's outcome is to the record machine."""
+    match outcome:
+        case NotSent():
+            return Evidence.NOT_SENT
+        case Refused():
+            return Evidence.REFUSED_RETRYABLE if outcome.retryable else Evidence.REFUSED
+        case Done():
+            return Evidence.DONE
+        case Unknown():
+            return Evidence.LOST
+        case _:
+            assert_never(outcome)

@@ -1,6 +1,7 @@
-"""One live call's write, from its claim to whatever becomes of it, in one task that nobody cancels.
+"""One live call's write, from its claim to whatever becomes of it, in tasks that nobody cancels.
 
-The caller waits for `answer`. The task goes on after it: it listens for the outcome of what it sent.
+`run` comes to the answer that the caller waits for. Where that is *unknown* because the caller could wait no longer,
+`listen` goes on until the outcome of what was sent is heard.
 """
 
 import asyncio
@@ -53,36 +54,43 @@ class Undertaking:
         self._ending = ending
         self._deadline = deadline
         self.effort = effort
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self.answered_early = False
-        """The answer says what was known while the socket was still open; the record may know more by now."""
+        self.listens: Running | None = None
+        """The caller was answered while this socket was still open: `listen` is to follow."""
 
-    async def run(self) -> None:
-        """Carry it through. Whatever happens, the caller is answered, and by what is proved."""
+    async def run(self) -> Answer:
+        """Carry it to its answer. Whatever happens, there is one, of what is proved."""
         try:
-            await self._attempts()
+            return await self._attempts()
         except Exception as error:  # noqa: BLE001 - the last guard of a task whose caller must not wait for ever
             self._spool.fault("undertaking", error)
-            if not self.answer.done():
-                self._give(self._ending.after_fault())
+            return self._ending.after_fault()
 
-    async def _attempts(self) -> None:
+    async def listen(self) -> None:
+        """Hear what became of it."""
+        if self.listens is None:
+            return
+        try:
+            await self._ending.heard(self.listens)
+        except Exception as error:  # noqa: BLE001 - the last guard of a task that nobody waits for
+            self._spool.fault("undertaking", error)
+
+    async def _attempts(self) -> Answer:
         effort, parts, scope = self.effort, self._parts, self.effort.tool.breaker.scope
         kind = AttemptKind.REPLAY if effort.record.attempts else AttemptKind.FIRST
         plan = Plan(deadline=self._deadline, kind=kind, waited=self._trace.waited)
         parts.budgets.earn(scope, effort.tool.retry.budget)
         while True:
             running = await self._begin(plan)
-            if isinstance(running, Withheld):
-                return self._give(await self._ending.withheld(running))
             if isinstance(running, Running):
                 if not await self._caller_waits_for(running):
                     return await self._answer_early(running)
-                outcome = await effort.ended(running)
+                outcome: Outcome | Withheld = await effort.ended(running)
             else:
                 outcome = running
-            if isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
+            if outcome.code == OVERTAKEN or not await self._claim_stands(outcome):
                 return await self._overtaken()
+            if isinstance(outcome, Withheld):
+                return await self._ending.withheld(outcome)
             delay_s = await self._again(outcome)
             if delay_s is None:
                 return await self._conclude(outcome)
@@ -158,7 +166,7 @@ class Undertaking:
         )
         return again.delay_s if isinstance(again, RetryAfter) else None
 
-    async def _answer_early(self, running: Running) -> None:
+    async def _answer_early(self, running: Running) -> Envelope:
         """The caller has waited `read`: look for proof while it is still held, then say *unknown* and listen on."""
         until, sent_at = self._held_until(), self.effort.sent_at
         short = sent_at is not None and self._deadline < sent_at + self.effort.tool.timeouts.read_s
@@ -167,34 +175,36 @@ class Undertaking:
             running.task.cancel()
             await asyncio.wait({running.task})
             await running.admission.end()
-            self._give(await self._ending.found())
-        elif running.task.done():
-            await self._conclude(await self.effort.ended(running))
-        else:
-            envelope = await self._ending.listening()
-            running.admission.listen()
-            self.answered_early = True
-            self._give(envelope)
-            await self._ending.heard(running)
+            return await self._ending.found()
+        if running.task.done():
+            return await self._conclude(await self.effort.ended(running))
+        envelope = await self._ending.listening()
+        running.admission.listen()
+        self.listens = running
+        return envelope
 
-    async def _conclude(self, outcome: Outcome) -> None:
+    async def _conclude(self, outcome: Outcome) -> Envelope:
         in_doubt = isinstance(outcome, Unknown) and self.effort.sent_at is not None
         if in_doubt and await self._ending.look_while_held(self._held_until(), None):
-            self._give(await self._ending.found())
-        else:
-            self._give(await self._ending.concluded(outcome))
+            return await self._ending.found()
+        return await self._ending.concluded(outcome)
 
     def _held_until(self) -> float:
         return min(self._deadline, self._parts.clock.monotonic() + self.effort.tool.reconcile.inline_s)
 
-    async def _overtaken(self) -> None:
-        if self.effort.record.state is State.CLAIMED:
+    async def _claim_stands(self, outcome: Outcome | Withheld) -> bool:
+        """A try has ended. Where it did not mark the claim, the claim is kept before anybody waits or is told of it."""
+        if self.effort.kept or outcome.code == ErrorCode.STORE_UNAVAILABLE:
+            return True
+        try:
+            return await self.effort.keep_claim()
+        except StoreUnavailableError:
+            # Whoever gives it up will find out.
+            return True
+
+    async def _overtaken(self) -> LookAgain:
+        if self.effort.kept and self.effort.record.state is State.CLAIMED:
             # It may be somebody else's already: that is what being overtaken means.
             with contextlib.suppress(FencedError, IllegalMoveError):
                 await self.effort.give_up()
-        if not self.answer.done():
-            self.answer.set_result(LookAgain())
-
-    def _give(self, envelope: Envelope) -> None:
-        if not self.answer.done():
-            self.answer.set_result(envelope)
+        return LookAgain()
