@@ -86,12 +86,15 @@ class Effort:
         self._mark_in_doubt = False
         """The gate's mark may be kept although its answer was lost."""
 
-    async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace) -> Running | Withheld | NotSent:
-        """Get permit and slot, and set the exchange going."""
+    async def admit(self, plan: Plan, *, looks: bool = False) -> Admission | Withheld:
+        """Get permit and slot. `looks`: the world is looked at first, until the caller's deadline at the longest."""
         parts, tool = self._parts, self.tool
-        admission = await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited)
-        if isinstance(admission, Withheld):
-            return admission
+        looks_s = max(0.0, plan.deadline - parts.clock.monotonic()) if looks else 0.0
+        return await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited, looks_s=looks_s)
+
+    async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace, admission: Admission) -> Running | NotSent:
+        """Set the exchange going. It ends the admission."""
+        parts, tool = self._parts, self.tool
         now = parts.clock.monotonic()
         limits = attempt_limits(
             tool.timeouts,
