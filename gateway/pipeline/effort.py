@@ -258,9 +258,9 @@ class Effort:
                 record, self._ownership, sending, owner=token, lease_until=lease_until, now=now
             )
 
-        terms_of_approval = self.tool.approval
+        allows = self.tool.approval
         self.record = await self._keeper.move(
-            self.record, move, leased=True, entitled=lambda approval: still_stands(approval, terms_of_approval)
+            self.record, move, leased=True, entitled=lambda it: still_stands(it, allows, parts.approvers)
         )
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
