@@ -106,12 +106,15 @@ class Effort:
         self._mark_in_doubt = False
         """The gate's mark may be kept although its answer was lost."""
 
-    async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace) -> Running | Withheld | NotSent:
-        """Get permit and slot, and set the exchange going."""
+    async def admit(self, plan: Plan, *, looks: bool = False) -> Admission | Withheld:
+        """Get permit and slot. `looks`: the world is looked at first, until the caller's deadline at the longest."""
         parts, tool = self._parts, self.tool
-        admission = await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited)
-        if isinstance(admission, Withheld):
-            return admission
+        looks_s = max(0.0, plan.deadline - parts.clock.monotonic()) if looks else 0.0
+        return await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited, looks_s=looks_s)
+
+    async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace, admission: Admission) -> Running | NotSent:
+        """Set the exchange going. It ends the admission."""
+        parts, tool = self._parts, self.tool
         now = parts.clock.monotonic()
         limits = attempt_limits(
             tool.timeouts,
@@ -261,9 +264,41 @@ class Effort:
         parts, request = self._parts, self._request
         if request is None:
             raise FencedError
+<<<<<<< HEAD
         ownership, baseline = self._ownership, self.baseline
         mark = sent_mark(parts, self.tool, pack(request), limits, ownership=ownership, baseline=baseline)
         self.record = await self._marked(mark)
+=======
+        packed, token = pack(request), parts.chance.token()
+        terms = replay_terms(parts, self.tool, live=True)
+
+        def move(record: Record, now: float) -> Record:
+            wall = parts.store.wall()
+            # Past the provider's window the same key is another operation to it, and acts on its own.
+            keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
+            lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
+            left_s = limits.send_deadline - parts.clock.monotonic()
+            if record.approved_until is not None:
+                left_s = min(left_s, record.approved_until - wall)
+            sending = Sending(
+                send_by=min(lease_until, now + left_s),
+                horizon_s=horizon_s(self.tool),
+                wall=wall,
+                one_effect=keyed or self.tool.effect is Effect.IDEMPOTENT,
+                request=packed,
+                baseline=self.baseline,
+            )
+            if record.state is State.CLAIMED and self._ownership is not None:
+                return machine.pass_gate(record, self._ownership, sending, now=now)
+            return machine.pass_replay_gate(
+                record, self._ownership, sending, owner=token, lease_until=lease_until, now=now
+            )
+
+        allows = self.tool.approval
+        self.record = await self._keeper.move(
+            self.record, move, leased=True, entitled=lambda it: still_stands(it, allows, parts.approvers)
+        )
+>>>>>>> issue3
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
         self.sends += 1

@@ -14,13 +14,14 @@ from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
 from gateway.pipeline.ending import Ending, is_transient
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import Looker
-from gateway.pipeline.sending import Withheld
+from gateway.pipeline.sending import Admission, Withheld
 from gateway.pipeline.spool import Spool
 from gateway.stages.execute.attempt.deadline import caller_waits_until
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import State
+from gateway.stages.execute.operation.sighting import Identifier
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import AttemptKind, CallTrace
 from gateway.stages.retry.decision import RetryAfter, decide
@@ -102,17 +103,37 @@ class Undertaking:
         effort = self.effort
         lookup = effort.tool.reconcile.lookup
         effort.baseline = None
-        if lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing():
-            arguments, key = effort.record.bodies.arguments, effort.record.key
-            seen = await self._looker.baseline(effort.tool, arguments, key, self._trace, deadline=self._deadline)
-            if isinstance(seen, Withheld):
-                return seen
-            if seen is None:
-                # Without it, what was there before could later be taken for ours.
-                effort.tries += 1
-                return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
-            effort.baseline = seen
-        return await effort.start(plan, self._trace)
+        looks = lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing()
+        admission = await effort.admit(plan, looks=looks)
+        if isinstance(admission, Withheld):
+            return admission
+        if looks:
+            unseen = await self._see_baseline(admission)
+            if unseen is not None:
+                return unseen
+        return await effort.start(plan, self._trace, admission)
+
+    async def _see_baseline(self, admission: Admission) -> Withheld | NotSent | None:
+        """What is there before the first send; why nothing is sent, with the admission ended, where it is not seen."""
+        effort = self.effort
+        arguments, key = effort.record.bodies.arguments, effort.record.key
+        seen: tuple[Identifier, ...] | Withheld | None = None
+        try:
+            seen = await self._looker.baseline(
+                effort.tool, arguments, key, self._trace, deadline=self._deadline, under=admission
+            )
+        finally:
+            # A probe that never left must not keep the breaker's one lease.
+            if seen is None or isinstance(seen, Withheld):
+                await admission.end()
+        if isinstance(seen, Withheld):
+            return seen
+        if seen is None:
+            # Without it, what was there before could later be taken for ours.
+            effort.tries += 1
+            return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
+        effort.baseline = seen
+        return None
 
     async def _caller_waits_for(self, running: Running) -> bool:
         """Wait until the exchange ends (True), or until the caller has waited long enough after the send (False)."""
