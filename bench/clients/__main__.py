@@ -17,22 +17,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.clients.catalogue import ENVIRONMENTS, MCP_2, STACKS, Stack
+from bench.environments import NotInstalledError, install, python_of
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from gateway.demo.gateway_process import create_key, start_gateway
 from gateway.demo.processes import Child, NotStartedError
 from gateway.demo.provider_process import ProviderProcess
 
-HOME: Final = Path("build/clients")
 _ROOT: Final = Path(__file__).parents[2]
 _TRIES: Final = 4
 _CLIENT_S: Final = 120.0
 _SLOW: Final[Sequence[object]] = ({"before_s": 0.9}, {"before_s": 0.9}, {"before_s": 0.1})
 _PLAIN_TOOL: Final = "issue_refund"
 _TOOL: Final = "issue_refund_lookup"
-
-
-class NotInstalledError(Exception):
-    """A client cannot be had here; one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +75,14 @@ _ORDERS = iter(range(1, 1_000_000))
 
 async def matrix(stacks: Sequence[Stack]) -> list[Cell]:
     """Install, start, and fill every cell."""
-    for name in {MCP_2, *(stack.environment for stack in stacks)}:
-        await _install(name)
+    await install({name: ENVIRONMENTS[name] for name in sorted({MCP_2, *(stack.environment for stack in stacks)})})
     cells = []
     with tempfile.TemporaryDirectory(prefix="oncegate-clients-") as name:
         folder = Path(name)
         provider = await ProviderProcess.start(folder)
         key = await create_key(folder / "keys.json", subject="agent", tenant="clients", permissions=PERMISSIONS)
         gateway = await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url)
-        command = [str(_python(MCP_2)), str(_ROOT / "bench/clients/plain_server.py"), provider.url]
+        command = [str(python_of(MCP_2)), str(_ROOT / "bench/clients/plain_server.py"), provider.url]
         plain = await Child.start(command, log=folder / "plain.log")
         site = Site(provider=provider, plain=plain, gateway=gateway, key=key)
         try:
@@ -128,7 +123,7 @@ def line(cell: Cell) -> str:
 async def _run(stack: Stack, url: str, key: str, tool: str, order: str, tries: int) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": str(_ROOT), "ONCEGATE": str(Path(sys.executable).parent / "oncegate")}
     process = await asyncio.create_subprocess_exec(
-        str(_python(stack.environment)), "-m", f"bench.clients.stacks.{stack.script}", url, tool, order, str(tries),
+        str(python_of(stack.environment)), "-m", f"bench.clients.stacks.{stack.script}", url, tool, order, str(tries),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environment,
     )  # fmt: skip
     try:
@@ -142,25 +137,6 @@ async def _run(stack: Stack, url: str, key: str, tool: str, order: str, tries: i
             found: dict[str, Any] = json.loads(text)
             return found
     raise NotInstalledError(f"{stack.title} said nothing: {complaint.decode(errors='replace')[-500:]}")
-
-
-def _python(environment: str) -> Path:
-    return HOME.resolve() / environment / "bin" / "python"
-
-
-async def _install(environment: str) -> None:
-    if (HOME / environment / "installed").exists():
-        return
-    print(f"installing {ENVIRONMENTS[environment]}", file=sys.stderr, flush=True)
-    install = [str(_python(environment)), "-m", "pip", "install", "--quiet", ENVIRONMENTS[environment]]
-    for command in ([sys.executable, "-m", "venv", str(HOME / environment)], install):
-        process = await asyncio.create_subprocess_exec(
-            *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
-        )
-        _, complaint = await process.communicate()
-        if process.returncode:
-            raise NotInstalledError(f"{ENVIRONMENTS[environment]}: {complaint.decode(errors='replace')[-500:]}")
-    (HOME / environment / "installed").touch()
 
 
 def main(words: list[str] | None = None) -> int:

@@ -1,5 +1,6 @@
 """The clients of the matrix: what each is, and the environment that it needs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,13 +20,14 @@ class Stack:
 
 
 MCP_2: Final = "mcp-2"
-ENVIRONMENTS: Final = {
-    MCP_2: "mcp==2.3.0",
-    "mcp-1": "mcp==1.30.0",
-    "openai-agents": "openai-agents==0.24.0",
-    "langchain": "langchain-mcp-adapters==0.3.2",
-    "crewai": "crewai==1.15.30",
+ENVIRONMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    MCP_2: ("mcp==2.3.0",),
+    "mcp-1": ("mcp==1.30.0",),
+    "openai-agents": ("openai-agents==0.24.0",),
+    "langchain": ("langchain-mcp-adapters==0.3.2",),
+    "crewai": ("crewai==1.15.30",),
 }
+"""What is installed for each. The first is what the row is about."""
 STACKS: Final = (
     Stack(title="mcp 2.3.0", script="mcp_2", environment=MCP_2),
     Stack(title="mcp 1.30.0", script="mcp_1", environment="mcp-1"),
