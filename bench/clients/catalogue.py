@@ -26,6 +26,11 @@ ENVIRONMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "openai-agents": ("openai-agents==0.24.0",),
     "langchain": ("langchain-mcp-adapters==0.3.2",),
     "crewai": ("crewai==1.15.30",),
+    "pydantic-ai": ("pydantic-ai-slim[mcp]==2.68.0",),
+    "langgraph": ("langgraph==1.2.24", "langchain-mcp-adapters==0.3.2"),
+    "strands": ("strands-agents==1.62.0",),
+    "google-adk": ("google-adk[mcp]==2.13.0",),
+    "agent-framework": ("agent-framework-core==1.23.0", "mcp==2.3.0", "tenacity==9.1.4"),
 }
 """What is installed for each. The first is what the row is about."""
 STACKS: Final = (
@@ -36,4 +41,9 @@ STACKS: Final = (
     Stack(title="openai-agents 0.24.0, 2 retries", script="openai_agents", environment="openai-agents"),
     Stack(title="langchain-mcp-adapters 0.3.2", script="langchain", environment="langchain"),
     Stack(title="crewai 1.15.30", script="crew", environment="crewai"),
+    Stack(title="pydantic-ai-slim 2.68.0, its agent", script="pydantic_ai", environment="pydantic-ai"),
+    Stack(title="langgraph 1.2.24, retry policy of 3", script="langgraph", environment="langgraph"),
+    Stack(title="strands-agents 1.62.0", script="strands", environment="strands"),
+    Stack(title="google-adk 2.13.0", script="google_adk", environment="google-adk"),
+    Stack(title="agent-framework-core 1.23.0", script="agent_framework", environment="agent-framework"),
 )
