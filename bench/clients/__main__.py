@@ -149,9 +149,11 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--only", help=f"of {', '.join(stack.script for stack in STACKS)}; all of them by default")
     parser.add_argument("--scenario", choices=SCENARIOS, help="only this one")
     parser.add_argument("--gateway-only", action="store_true", help="not straight at a server: how it should be, fast")
+    parser.add_argument("--not-large", action="store_true", help="none whose environment takes long to install")
     options = parser.parse_args(words)
     chosen, scenarios = options.only, (options.scenario,) if options.scenario else SCENARIOS
     stacks = [stack for stack in STACKS if chosen is None or stack.script in chosen.split(",")]
+    stacks = [stack for stack in stacks if not (options.not_large and stack.large)]
     if not stacks:
         parser.error(f"there is no client {chosen}")
     print("| client | scenario | alone | agent, 4 tries | through the gateway | last told |")

@@ -10,6 +10,7 @@ class Stack:
     """One client. `script` is a module of `bench.clients.stacks`, `environment` what is installed for it.
 
     Attributes:
+        large: its environment has hundreds of megabytes.
         bridged: it speaks to `oncegate mcp` over pipes, and there is no such thing without the gateway.
     """
 
@@ -17,6 +18,7 @@ class Stack:
     script: str
     environment: str
     bridged: bool = False
+    large: bool = False
 
 
 MCP_2: Final = "mcp-2"
@@ -40,7 +42,7 @@ STACKS: Final = (
     Stack(title="mcp 1.30.0, stdio through oncegate mcp", script="stdio_1", environment="mcp-1", bridged=True),
     Stack(title="openai-agents 0.24.0, 2 retries", script="openai_agents", environment="openai-agents"),
     Stack(title="langchain-mcp-adapters 0.3.2", script="langchain", environment="langchain"),
-    Stack(title="crewai 1.15.30", script="crew", environment="crewai"),
+    Stack(title="crewai 1.15.30", script="crew", environment="crewai", large=True),
     Stack(title="pydantic-ai-slim 2.68.0, its agent", script="pydantic_ai", environment="pydantic-ai"),
     Stack(title="langgraph 1.2.24, retry policy of 3", script="langgraph", environment="langgraph"),
     Stack(title="strands-agents 1.62.0", script="strands", environment="strands"),
