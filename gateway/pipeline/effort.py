@@ -264,41 +264,9 @@ class Effort:
         parts, request = self._parts, self._request
         if request is None:
             raise FencedError
-<<<<<<< HEAD
         ownership, baseline = self._ownership, self.baseline
         mark = sent_mark(parts, self.tool, pack(request), limits, ownership=ownership, baseline=baseline)
         self.record = await self._marked(mark)
-=======
-        packed, token = pack(request), parts.chance.token()
-        terms = replay_terms(parts, self.tool, live=True)
-
-        def move(record: Record, now: float) -> Record:
-            wall = parts.store.wall()
-            # Past the provider's window the same key is another operation to it, and acts on its own.
-            keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
-            lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
-            left_s = limits.send_deadline - parts.clock.monotonic()
-            if record.approved_until is not None:
-                left_s = min(left_s, record.approved_until - wall)
-            sending = Sending(
-                send_by=min(lease_until, now + left_s),
-                horizon_s=horizon_s(self.tool),
-                wall=wall,
-                one_effect=keyed or self.tool.effect is Effect.IDEMPOTENT,
-                request=packed,
-                baseline=self.baseline,
-            )
-            if record.state is State.CLAIMED and self._ownership is not None:
-                return machine.pass_gate(record, self._ownership, sending, now=now)
-            return machine.pass_replay_gate(
-                record, self._ownership, sending, owner=token, lease_until=lease_until, now=now
-            )
-
-        allows = self.tool.approval
-        self.record = await self._keeper.move(
-            self.record, move, leased=True, entitled=lambda it: still_stands(it, allows, parts.approvers)
-        )
->>>>>>> issue3
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
         self.sends += 1
@@ -310,9 +278,9 @@ class Effort:
     async def _marked(self, mark: Move) -> Record:
         """The record with its SENT mark, durable."""
         if self.kept:
-            terms = self.tool.approval
+            terms, approvers = self.tool.approval, self._parts.approvers
             return await self._keeper.move(
-                self.record, mark, leased=True, entitled=lambda approval: still_stands(approval, terms)
+                self.record, mark, leased=True, entitled=lambda approval: still_stands(approval, terms, approvers)
             )
         marked = await self._keeper.insert(self.record, mark)
         if marked is None:

@@ -11,11 +11,7 @@ from gateway.pipeline.parts import Parts
 from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.deadline import left_ms
 from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits
-<<<<<<< HEAD
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
-=======
-from gateway.stages.execute.attempt.outcome import Done, Outcome
->>>>>>> issue3
 from gateway.stages.execute.attempt.stored_request import dress
 from gateway.stages.execute.breaker.breaker import Kind, NotPermitted, Refusal, State
 from gateway.stages.execute.breaker.bulkhead import Entry

@@ -8,7 +8,7 @@ from gateway.stages.execute.operation.ports import RowFilter
 from tests.agent_client.conftest import MakeWorld
 from tests.agent_client.world import ISSUE, Scripted, World, run_task
 from tests.clocks import ManualClock
-from tests.gateway.pipeline.rig import eventually
+from tests.waiting import eventually
 
 _PASSES_S = 7_201.0
 """A second more than the example tool's approvals live."""

@@ -20,9 +20,10 @@ from gateway.pipeline.pulse import stopped
 from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
 from tests.clocks import ManualClock
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import CALLER, Rig, eventually, keyed, plain
+from tests.gateway.pipeline.rig import CALLER, Rig, keyed, plain
 from tests.gateway.pipeline.test_pinning import rewrite
 from tests.gateway.pipeline.trouble import Wires, everything
+from tests.waiting import eventually
 
 AWAY = "it has not answered since the start: the wire is cut"
 
