@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-redis test lint scenarios faults s11 bench conformance clients clean
+.PHONY: help demo demo-redis test lint scenarios faults s11 bench conformance clients clients-once examples clean
 
 help:  ## show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -48,7 +48,13 @@ conformance: $(STAMP)  ## the official MCP conformance suite, from npm, on a Nod
 	@$(BIN)/python -m bench.conformance
 
 clients: $(STAMP)  ## effects per MCP client, straight at a server and through the gateway
-	@$(BIN)/python -m bench.clients
+	@$(BIN)/python -m bench.clients $(if $(ONLY),--only $(ONLY))
+
+clients-once: $(STAMP)  ## one row for each client, but for those that are large to install: S9 through the gateway
+	@$(BIN)/python -m bench.clients --scenario S9 --gateway-only --not-large
+
+examples: $(STAMP)  ## the examples of five frameworks, each in its own environment, with a provider that never answers
+	@$(BIN)/python -m bench.examples $(if $(ONLY),--only $(ONLY))
 
 clean:  ## remove what the other targets made
 	@rm -rf $(VENV) build dist *.egg-info

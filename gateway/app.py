@@ -40,6 +40,7 @@ from gateway.manifest.units import rate
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.parts import Bounds, Parts
 from gateway.settings import Settings, SettingsError
+from gateway.stages.execute.approval.ports import Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
 from gateway.stages.execute.breaker.ports import BreakerStore
@@ -82,6 +83,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         store=open_store(settings),
         telemetry=telemetry,
         transport=HttpToolTransport(SystemClock(), egress=egress),
+        approvers=keys,
     )
 
     def reload() -> None:
@@ -115,7 +117,13 @@ def log_loaded(settings: Settings, tools: Iterable[Tool], keys: int, egress: Egr
 
 
 def wire(
-    settings: Settings, *, shelf: Shelf, store: OperationStore, telemetry: OtelTelemetry, transport: ToolTransport
+    settings: Settings,
+    *,
+    shelf: Shelf,
+    store: OperationStore,
+    telemetry: OtelTelemetry,
+    transport: ToolTransport,
+    approvers: Approvers | None = None,
 ) -> Parts:
     """The parts of a pipeline around the given edges."""
     clock = SystemClock()
@@ -145,6 +153,7 @@ def wire(
         spending=limits,
         budgets=MemoryRetryBudgets(),
         telemetry=telemetry,
+        approvers=approvers,
         bounds=Bounds(
             lease_s=settings.lease_s,
             waiters=settings.waiters,

@@ -11,7 +11,6 @@ import asyncio
 import os
 import secrets
 import socket
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,9 +18,11 @@ from typing import Any, Final, Self, TypeVar
 
 from agent_client.engines.presence import Presence
 from agent_client.limits import Limits
+from agent_client.ports import Clock
 from agent_client.runner import Runner
 from agent_client.state import LoopState
 from agent_client.status import Status
+from agent_client.system import SystemClock
 
 _T = TypeVar("_T")
 
@@ -45,9 +46,11 @@ class Fleet:
             code, with which a task that was under way at a deployment is never resumed.
         executor_id: of this worker among all that live; a new one by default. DBOS's default is the same for all,
             with which a starting worker recovers what a living one is doing.
-        concurrency: tasks at once.
+        concurrency: tasks that work at once. The queue also hands each worker no more than that, by the word of the
+            worker that was launched last; there one that waits for a person counts, too.
         look_every_s: how often a task that waits for a person is looked at; `wake` is sooner.
         adopt_every_s: how often dead workers are looked for.
+        clock: for the time between two such looks and the end of an approval; DBOS has its own for all else.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Fleet:
         concurrency: int = _CONCURRENCY,
         look_every_s: float = 15.0,
         adopt_every_s: float = 10.0,
+        clock: Clock | None = None,
     ) -> None:
         if not version:
             raise ValueError("a fleet has a version")
@@ -70,6 +74,7 @@ class Fleet:
         self._concurrency = concurrency
         self._look_every_s = look_every_s
         self._adopt_every_s = adopt_every_s
+        self._clock: Clock = SystemClock() if clock is None else clock
         self._presence = Presence(database_url, self.executor_id)
         # Not the loop's own threads: DBOS puts its own in their place, and ends them with itself.
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="fleet")
@@ -194,13 +199,17 @@ class Fleet:
                 await self.adopt()
             except Exception as failure:  # noqa: BLE001 - the database may be away; the next round asks again
                 self._dbos.logger.warning("dead workers were not looked for: %s", type(failure).__name__)
-            await asyncio.sleep(self._adopt_every_s)
+            await self._clock.sleep(self._adopt_every_s)
 
     def _stepping(self) -> Any:
+        # The queue's bound is one row for all workers, and a worker takes tasks before it has written its own there.
+        places = asyncio.Semaphore(max(1, self._concurrency))
+
         # A function and no method: DBOS writes its own marks onto what it is given.
         async def run(task_id: str) -> dict[str, Any]:
             """The step: as far as the task goes now, and how long it then waits."""
-            state = await self._runner.run(task_id)
+            async with places:
+                state = await self._runner.run(task_id)
             return {"status": state.status.value, "finished": state.finished, "wait_s": self._wait_s(state)}
 
         return run
@@ -209,7 +218,7 @@ class Fleet:
         if state.status is not Status.AWAITING_APPROVAL:
             return _TAKEN_S
         lapses = None if state.approval is None else state.approval.expires_wall
-        return self._look_every_s if lapses is None else min(self._look_every_s, max(lapses - time.time(), 0.0))
+        return self._look_every_s if lapses is None else min(self._look_every_s, max(lapses - self._clock.wall(), 0.0))
 
     def _carry(self, step: Any) -> Any:
         async def carry(task_id: str) -> str:

@@ -17,22 +17,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.clients.catalogue import ENVIRONMENTS, MCP_2, STACKS, Stack
+from bench.environments import NotInstalledError, install, python_of
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from gateway.demo.gateway_process import create_key, start_gateway
 from gateway.demo.processes import Child, NotStartedError
 from gateway.demo.provider_process import ProviderProcess
 
-HOME: Final = Path("build/clients")
 _ROOT: Final = Path(__file__).parents[2]
+SCENARIOS: Final = ("S1", "S9")
 _TRIES: Final = 4
+_AT_A_TIME: Final = 3
 _CLIENT_S: Final = 120.0
 _SLOW: Final[Sequence[object]] = ({"before_s": 0.9}, {"before_s": 0.9}, {"before_s": 0.1})
 _PLAIN_TOOL: Final = "issue_refund"
 _TOOL: Final = "issue_refund_lookup"
-
-
-class NotInstalledError(Exception):
-    """A client cannot be had here; one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,38 +75,38 @@ class Site:
 _ORDERS = iter(range(1, 1_000_000))
 
 
-async def matrix(stacks: Sequence[Stack]) -> list[Cell]:
-    """Install, start, and fill every cell."""
-    for name in {MCP_2, *(stack.environment for stack in stacks)}:
-        await _install(name)
-    cells = []
+async def matrix(stacks: Sequence[Stack], scenarios: Sequence[str] = SCENARIOS, *, bare: bool = True) -> list[Cell]:
+    """Install, start, and fill every cell; `bare`: also straight at a server. What has no such rows runs side by side."""
+    await install({name: ENVIRONMENTS[name] for name in sorted({MCP_2, *(stack.environment for stack in stacks)})})
     with tempfile.TemporaryDirectory(prefix="oncegate-clients-") as name:
         folder = Path(name)
         provider = await ProviderProcess.start(folder)
         key = await create_key(folder / "keys.json", subject="agent", tenant="clients", permissions=PERMISSIONS)
         gateway = await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url)
-        command = [str(_python(MCP_2)), str(_ROOT / "bench/clients/plain_server.py"), provider.url]
+        command = [str(python_of(MCP_2)), str(_ROOT / "bench/clients/plain_server.py"), provider.url]
         plain = await Child.start(command, log=folder / "plain.log")
         site = Site(provider=provider, plain=plain, gateway=gateway, key=key)
         try:
-            for stack in stacks:
-                for scenario in ("S1", "S9"):
-                    cells.append(await _cell(site, stack, scenario))
-                    print(line(cells[-1]), flush=True)
+            slots = asyncio.Semaphore(1 if bare else _AT_A_TIME)
+            return await asyncio.gather(
+                *(_cell(site, stack, scenario, slots, bare=bare) for stack in stacks for scenario in scenarios)
+            )
         finally:
             await plain.stop()
             await gateway.stop()
             await provider.stop()
-    return cells
 
 
-async def _cell(site: Site, stack: Stack, scenario: str) -> Cell:
-    alone = without = None
-    if not stack.bridged:
-        alone, _ = await site.effects(stack, scenario, through=False, tries=1)
-        without, _ = await site.effects(stack, scenario, through=False, tries=_TRIES)
-    through, told = await site.effects(stack, scenario, through=True, tries=_TRIES)
-    return Cell(stack=stack, scenario=scenario, alone=alone, without=without, through=through, told=_in_short(told))
+async def _cell(site: Site, stack: Stack, scenario: str, slots: asyncio.Semaphore, *, bare: bool) -> Cell:
+    async with slots:
+        alone = without = None
+        if bare and not stack.bridged:
+            alone, _ = await site.effects(stack, scenario, through=False, tries=1)
+            without, _ = await site.effects(stack, scenario, through=False, tries=_TRIES)
+        through, told = await site.effects(stack, scenario, through=True, tries=_TRIES)
+    cell = Cell(stack=stack, scenario=scenario, alone=alone, without=without, through=through, told=_in_short(told))
+    print(line(cell), flush=True)
+    return cell
 
 
 def _in_short(told: dict[str, Any]) -> str:
@@ -128,7 +126,7 @@ def line(cell: Cell) -> str:
 async def _run(stack: Stack, url: str, key: str, tool: str, order: str, tries: int) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": str(_ROOT), "ONCEGATE": str(Path(sys.executable).parent / "oncegate")}
     process = await asyncio.create_subprocess_exec(
-        str(_python(stack.environment)), "-m", f"bench.clients.stacks.{stack.script}", url, tool, order, str(tries),
+        str(python_of(stack.environment)), "-m", f"bench.clients.stacks.{stack.script}", url, tool, order, str(tries),
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environment,
     )  # fmt: skip
     try:
@@ -141,40 +139,27 @@ async def _run(stack: Stack, url: str, key: str, tool: str, order: str, tries: i
         if text.startswith('{"ok"'):
             found: dict[str, Any] = json.loads(text)
             return found
-    raise NotInstalledError(f"{stack.title} said nothing: {complaint.decode(errors='replace')[-500:]}")
-
-
-def _python(environment: str) -> Path:
-    return HOME.resolve() / environment / "bin" / "python"
-
-
-async def _install(environment: str) -> None:
-    if (HOME / environment / "installed").exists():
-        return
-    print(f"installing {ENVIRONMENTS[environment]}", file=sys.stderr, flush=True)
-    install = [str(_python(environment)), "-m", "pip", "install", "--quiet", ENVIRONMENTS[environment]]
-    for command in ([sys.executable, "-m", "venv", str(HOME / environment)], install):
-        process = await asyncio.create_subprocess_exec(
-            *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
-        )
-        _, complaint = await process.communicate()
-        if process.returncode:
-            raise NotInstalledError(f"{ENVIRONMENTS[environment]}: {complaint.decode(errors='replace')[-500:]}")
-    (HOME / environment / "installed").touch()
+    last_words = " ".join(complaint.decode(errors="replace").split())[-300:]
+    raise NotInstalledError(f"{stack.title} said nothing: {last_words}")
 
 
 def main(words: list[str] | None = None) -> int:
     """0: one effect in every cell through the gateway. 1: not so. 2: a client could not be installed or run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help=f"of {', '.join(stack.script for stack in STACKS)}; all of them by default")
-    chosen = parser.parse_args(words).only
+    parser.add_argument("--scenario", choices=SCENARIOS, help="only this one")
+    parser.add_argument("--gateway-only", action="store_true", help="not straight at a server: how it should be, fast")
+    parser.add_argument("--not-large", action="store_true", help="none whose environment takes long to install")
+    options = parser.parse_args(words)
+    chosen, scenarios = options.only, (options.scenario,) if options.scenario else SCENARIOS
     stacks = [stack for stack in STACKS if chosen is None or stack.script in chosen.split(",")]
+    stacks = [stack for stack in stacks if not (options.not_large and stack.large)]
     if not stacks:
         parser.error(f"there is no client {chosen}")
     print("| client | scenario | alone | agent, 4 tries | through the gateway | last told |")
     print("|---|---|---|---|---|---|", flush=True)
     try:
-        cells = asyncio.run(matrix(stacks))
+        cells = asyncio.run(matrix(stacks, scenarios, bare=not options.gateway_only))
     except (NotInstalledError, NotStartedError) as problem:
         print(f"not run: {problem}", file=sys.stderr)
         return 2

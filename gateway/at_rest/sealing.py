@@ -14,7 +14,7 @@ from typing import Final, Self
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnfitError
 
 _PLAIN: Final = 0
 _SEALED: Final = 1
@@ -23,7 +23,7 @@ _KEY_BYTES: Final = 32
 _KEY_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,32}", re.ASCII)
 
 
-class SealError(StoreUnavailableError):
+class SealError(StoreUnfitError):
     """A stored text does not open: its key is not configured, is another one, or the text was changed."""
 
 

@@ -17,12 +17,14 @@ class Caller:
         tenant: scopes every record, approval and operation.
         permissions: what the manifest's `permission` is compared with.
         attributes: operator-given facts, such as `max_refund_paise`.
+        key_id: of the API key that proved it; None: it was proved otherwise. Whoever holds two keys is one caller.
     """
 
     subject: str
     tenant: str
     permissions: frozenset[str] = frozenset()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    key_id: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Does a person have to allow this call, and has one? Asked where everything else allows it, before the claim."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -107,9 +108,11 @@ class Approvals:
                 approval = await store.approval_for(made.tenant, made.action_hash)
                 continue
             match approval.status:
-                case Status.APPROVED if still_stands(approval, visit.intention.tool.approval):
+                case Status.APPROVED if still_stands(approval, visit.intention.tool.approval, self._parts.approvers):
                     visit.trace.link(approval.traceparent, LinkType.APPROVAL_REQUEST)
                     return Granted(approval_id=approval.approval_id, until=approval.expires_wall)
+                case Status.APPROVED:
+                    approval = await self._void(approval)
                 case Status.DENIED:
                     return self._told(visit, approval, ErrorCode.APPROVAL_DENIED)
                 case Status.RESERVED | Status.SPENT if await self._is_used(approval, key):
@@ -118,6 +121,16 @@ class Approvals:
                     approval = None
                 case _:
                     return self._told(visit, approval, ErrorCode.APPROVAL_REQUIRED)
+
+    async def _void(self, approval: Approval) -> Approval | None:
+        """Whoever said yes may not any more: it waits for somebody else. The approval as it stands then."""
+        parts = self._parts
+        with contextlib.suppress(ApprovalMoveError):
+            waits = machine.void(approval, wall=parts.store.wall())
+            stamp = Stamp(row_id=parts.chance.ulid(), at_wall=parts.store.wall())
+            change = ApprovalChange(before=approval, after=waits)
+            await parts.store.commit(Change(approval=change, rows=(approval_row(waits, stamp),)))
+        return await parts.store.approval_for(approval.tenant, approval.action_hash)
 
     def _is_over(self, approval: Approval) -> bool:
         return approval.status is Status.DENIED and not approval.is_denial(self._parts.store.wall())

@@ -1,6 +1,5 @@
 """The claim: what must hold before a record is owned, and the undertaking that begins with it."""
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -35,7 +34,7 @@ from gateway.stages.execute.operation.record import Bodies, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import IdempotencyResult
 
-Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+Spawn = Callable[[Coroutine[Any, Any, None]], object]
 """Starts a task that the pipeline waits for when it stops."""
 
 # The owner's own troubles: a waiter has none of them, and may claim.
@@ -82,8 +81,21 @@ class Claims:
         if not isinstance(granted, Granted):
             return granted
         visit.telling.idempotency = IdempotencyResult.NEW
+        if isinstance(meeting, Begin) and granted is NOT_NEEDED and self._may_mark_at_once(intention.tool, rendered):
+            claim = self.new_record(visit, meeting.occurrence, parts.chance.token(), key=key)
+            return await self.undertake(visit, claim, rendered, intention.tool, kept=False)
         claimed = await self._claimed(meeting, visit, key, granted)
         return None if claimed is None else await self.undertake(visit, claimed, rendered, intention.tool)
+
+    def _may_mark_at_once(self, tool: Tool, rendered: RenderedRequest) -> bool:
+        """Whether nothing stands between claim and SENT mark, so that one commit at the gate makes both moves.
+
+        A baseline look-up does, and so does a connection that is not there yet: who waits holds a claim that others see.
+        The commit is the gate's, as ever: a crash before it leaves nothing, and has sent nothing.
+        """
+        lookup = tool.reconcile.lookup
+        reads_first = lookup is not None and lookup.baseline is not None
+        return not (reads_first or tool.backend.fresh_connection) and self._parts.transport.has_idle(rendered.origin)
 
     async def _claimed(self, meeting: MayBegin, visit: Visit, key: str, granted: Granted) -> Record | None:
         """The record, now this visit's; None: somebody was first."""
@@ -170,31 +182,36 @@ class Claims:
         """Whether this call may send a replay: it is a send like any other, and spends the caller's share."""
         return self._untimely(visit) is None and await over_rate(self._parts, visit.telling) is None
 
-    async def undertake(self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool) -> Step:
-        """Carry a claimed record out, or replay one that is in doubt; the task outlives the caller's wait."""
+    async def undertake(
+        self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool, *, kept: bool = True
+    ) -> Step:
+        """Carry a claimed record out, or replay one that is in doubt. In a task that no caller's going away cancels."""
         parts = self._parts
-        effort = Effort(parts, self._keeper, tool, record, rendered)
+        effort = Effort(parts, self._keeper, tool, record, rendered, kept=kept)
         ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)
         undertaking = Undertaking(parts, self._looker, self._spool, visit.trace, effort, ending, visit.deadline)
         self._pulse.begin(effort)
-
-        async def carry() -> None:
-            try:
-                await undertaking.run()
-            finally:
+        try:
+            answer = await undertaking.run()
+        finally:
+            if undertaking.listens is None:
                 self._pulse.end(effort)
-                # This runs before the caller below: who waits hears the same, or looks at what became of it since.
-                told = None if undertaking.answered_early else undertaking.answer
-                self._room.call(record.key, _shared(told))
-
-        self._spawn(carry())
-        answer = await asyncio.shield(undertaking.answer)
+        if undertaking.listens is not None:
+            self._spawn(self._listen(undertaking, record.key))
+        self._room.call(record.key, _shared(answer))
         if isinstance(answer, LookAgain):
             visit.telling.sent += effort.sends
             return None
         visit.telling.rowed = True
-        self._room.call(record.key, _shared(undertaking.answer))
         return answer
+
+    async def _listen(self, undertaking: Undertaking, key: str) -> None:
+        try:
+            await undertaking.listen()
+        finally:
+            self._pulse.end(undertaking.effort)
+            # Whoever waits by now looks at what became of it since its own caller was answered.
+            self._room.call(key, None)
 
     def render(self, visit: Visit, key: str) -> RenderedRequest | Envelope:
         """The request of this occurrence, or why there is none."""
@@ -267,9 +284,8 @@ class Claims:
         return refused or self._untimely(visit)
 
 
-def _shared(answer: "asyncio.Future[Answer] | None") -> Envelope | None:
+def _shared(answer: Answer) -> Envelope | None:
     """What those who wait are told: the owner's failure, unless it was its own. A result they read from the record."""
-    told = answer.result() if answer is not None and answer.done() else None
-    if not isinstance(told, Envelope) or told.error is None or told.error.code in _OWNER_ONLY:
+    if not isinstance(answer, Envelope) or answer.error is None or answer.error.code in _OWNER_ONLY:
         return None
-    return told
+    return answer

@@ -9,7 +9,7 @@ for a write, its record.
 import asyncio
 import contextlib
 from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode
@@ -35,6 +35,7 @@ from gateway.pipeline.forgetting import Forgetting
 from gateway.pipeline.inbox import Inbox
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.limiting import over_limit, with_rates
+from gateway.pipeline.opening import Opening
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
@@ -61,9 +62,6 @@ from gateway.stages.validate.verdict import Accepted, Rejected
 
 _T = TypeVar("_T")
 
-_STARTS_WITHIN_S: Final = 10.0
-_START_PAUSE_S: Final = 0.2
-
 
 class Pipeline:
     """What a front drives. Nothing here raises for anything that a caller did."""
@@ -77,6 +75,7 @@ class Pipeline:
         looker = Looker(parts, keeper)
         room = WaitingRoom(parts.bounds.waiters)
         self._pins = Pins(parts)
+        self._opening = Opening(parts, self._pins)
         self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._pins, self._spawn)
         self._writes = Writes(parts, keeper, looker, room, self._claims, self._pins)
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
@@ -153,6 +152,7 @@ class Pipeline:
             return await self._rows.keep(telling, refused, strict=True)
         visit = Visit(intention=intention, telling=telling, trace=trace, ruling=ruling, deadline=deadline)
         try:
+            self._opening.require()
             envelope = await self._writes.run(visit)
         except StoreUnavailableError:
             telling.idempotency = IdempotencyResult.STORE_ERROR
@@ -172,6 +172,7 @@ class Pipeline:
         """Validate, authorise and derive; execute nothing."""
         telling = Telling(self._parts, call, caller, trace_id=None, arrived=self._parts.clock.monotonic())
         try:
+            self._opening.require()
             ruling = Ruling(self._parts, self._rows, telling, traceparent=call.traceparent)
             return await prepare(self._parts, self._writes, self._claims, ruling, telling)
         except StoreUnavailableError:
@@ -200,6 +201,7 @@ class Pipeline:
     async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:
         """Execution rows."""
         try:
+            self._opening.require()
             return await self._questions.executions(query, caller)
         except StoreUnavailableError:
             return unavailable()
@@ -210,8 +212,10 @@ class Pipeline:
 
     async def _asked(self, question: Coroutine[Any, Any, Envelope]) -> Envelope:
         try:
+            self._opening.require()
             return await question
         except StoreUnavailableError:
+            question.close()
             return unavailable()
 
     async def approval(self, approval_id: str, caller: Caller) -> Envelope:
@@ -232,40 +236,35 @@ class Pipeline:
 
     async def ready(self) -> Readiness:
         """Whether calls should be sent here."""
-        return await self._questions.ready(draining=self._claims.draining)
+        return await self._questions.ready(draining=self._claims.draining, missing=self._opening.missing)
 
     def metrics(self) -> bytes:
         """Prometheus text format."""
         return self._parts.telemetry.render_prometheus()
 
     async def start(self) -> None:
-        """Begin what runs beside calls.
+        """Begin what runs beside calls. A store that is away for long is waited for beside them, too.
 
         Raises:
+            StoreUnfitError: the store answers, and must not be used.
             RevisionError: a manifest would lose the records of its predecessor.
-            StoreUnavailableError: what earlier manifests were cannot be read, for 10 s.
         """
-        await self._learn_pins()
+        there = await self._opening.begin()
         self._parts.telemetry.watch_unknown(lambda: dict(self._unknown))
-        self._background = [
-            asyncio.create_task(self._pulse.run()),
-            asyncio.create_task(self._sweeper.run()),
-            asyncio.create_task(self._inbox.run()),
-            asyncio.create_task(Forgetting(self._parts).run()),
-            asyncio.create_task(self._count_unknown()),
-        ]
+        self._background.append(asyncio.create_task(self._pulse.run()))
+        if there:
+            self._care()
+        else:
+            self._background.append(asyncio.create_task(self._care_later()))
 
-    async def _learn_pins(self) -> None:
-        """A store that is busy, or just being replaced, is no reason for a gateway not to come up."""
-        clock = self._parts.clock
-        until = clock.monotonic() + _STARTS_WITHIN_S
-        while True:
-            try:
-                return await self._pins.start()
-            except StoreUnavailableError:
-                if clock.monotonic() >= until:
-                    raise
-            await clock.sleep(_START_PAUSE_S)
+    async def _care_later(self) -> None:
+        await self._opening.later()
+        self._care()
+
+    def _care(self) -> None:
+        """Begin to care for what is in the store."""
+        cares = (self._sweeper.run(), self._inbox.run(), Forgetting(self._parts).run(), self._count_unknown())
+        self._background += [asyncio.create_task(care) for care in cares]
 
     async def drain(self, grace_s: float) -> None:
         """Refuse new writes from now on; wait for the calls that run, but no longer than `grace_s`."""

@@ -6,7 +6,7 @@ Nothing here knows whether a caller waits. An effort runs in a task that nobody 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, assert_never
+from typing import Final
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow
@@ -14,19 +14,30 @@ from gateway.contract.quick import quick
 from gateway.manifest.policies import Effect
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
-from gateway.pipeline.keeping import HeldError, Keeper, RowsOf, no_rows
+from gateway.pipeline.keeping import HeldError, Keeper, Move, RowsOf, no_rows
+from gateway.pipeline.marking import sent_mark
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
-from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge, kind_of
+from gateway.pipeline.sending import (
+    Admission,
+    Waited,
+    Withheld,
+    admit,
+    attempt_facts,
+    evidence_of,
+    exchange,
+    judge,
+    kind_of,
+)
 from gateway.stages.execute.approval.entitlement import still_stands
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
-from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
+from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused
 from gateway.stages.execute.attempt.stored_request import pack, unpack
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.amnesia import with_attempt
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import FencedError, Ownership, Sending, Settlement
+from gateway.stages.execute.operation.machine import FencedError, Ownership, Settlement
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Attempt, Record, State
 from gateway.stages.execute.operation.sighting import Identifier
@@ -63,12 +74,21 @@ class Effort:
     """The sends of one record. `record` is as this effort last saw it; others may have changed it since."""
 
     def __init__(
-        self, parts: Parts, keeper: Keeper, tool: Tool, record: Record, request: RenderedRequest | None
+        self,
+        parts: Parts,
+        keeper: Keeper,
+        tool: Tool,
+        record: Record,
+        request: RenderedRequest | None,
+        *,
+        kept: bool = True,
     ) -> None:
         self._parts = parts
         self._keeper = keeper
         self.tool = tool
         self.record = record
+        self.kept = kept
+        """The store has the record. A claim that it has not goes in with its SENT mark, or by `keep_claim`."""
         stored = record.bodies.request
         # What was once sent is what is sent again, whatever the templates would make of it today.
         self._request = unpack(stored) if stored is not None and record.attempts else request
@@ -86,12 +106,15 @@ class Effort:
         self._mark_in_doubt = False
         """The gate's mark may be kept although its answer was lost."""
 
-    async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace) -> Running | Withheld | NotSent:
-        """Get permit and slot, and set the exchange going."""
+    async def admit(self, plan: Plan, *, looks: bool = False) -> Admission | Withheld:
+        """Get permit and slot. `looks`: the world is looked at first, until the caller's deadline at the longest."""
         parts, tool = self._parts, self.tool
-        admission = await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited)
-        if isinstance(admission, Withheld):
-            return admission
+        looks_s = max(0.0, plan.deadline - parts.clock.monotonic()) if looks else 0.0
+        return await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited, looks_s=looks_s)
+
+    async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace, admission: Admission) -> Running | NotSent:
+        """Set the exchange going. It ends the admission."""
+        parts, tool = self._parts, self.tool
         now = parts.clock.monotonic()
         limits = attempt_limits(
             tool.timeouts,
@@ -172,11 +195,23 @@ class Effort:
         self.record = await self._keeper.move(self.record, move, rows)
         return self.record
 
+    async def keep_claim(self) -> bool:
+        """See that the claim stands in the store, before anything else is made of it. False: somebody else was first."""
+        if not self.kept:
+            standing = await self._keeper.insert(self.record)
+            if standing is None:
+                # What keeps it out may be a mark of our own whose answer was lost.
+                standing = await self._parts.store.by_key(self.record.origin.tenant, self.record.key)
+            self.kept = standing is not None and standing.owner == self.record.owner
+        return self.kept
+
     async def give_up(self, rows: RowsOf = no_rows) -> Record:
         """End a claim of which nothing was sent."""
         ownership = self._ownership
         if ownership is None or self.record.state is not State.CLAIMED:
             return self.record
+        if not await self.keep_claim():
+            raise FencedError
         if self._mark_in_doubt:
             await self._take_back(ownership)
         self.record = await self._keeper.move(self.record, lambda r, now: machine.give_up(r, ownership, now=now), rows)
@@ -206,7 +241,7 @@ class Effort:
     async def extend(self) -> None:
         """One heartbeat; nothing when the record is not owned by this effort any more."""
         ownership = self._ownership
-        if ownership is None:
+        if ownership is None or not self.kept:
             return
         extended = await self._keeper.extend(self.record, ownership, self._parts.bounds.lease_s)
         if extended.version > self.record.version:
@@ -226,39 +261,12 @@ class Effort:
         return now + (first + terms.window_s - terms.horizon_s - terms.send_within_s - wall)
 
     async def _pass_gate(self, limits: Limits) -> float:
-        parts, bounds = self._parts, self._parts.bounds
-        request = self._request
+        parts, request = self._parts, self._request
         if request is None:
             raise FencedError
-        packed, token = pack(request), parts.chance.token()
-        terms = replay_terms(parts, self.tool, live=True)
-
-        def move(record: Record, now: float) -> Record:
-            wall = parts.store.wall()
-            # Past the provider's window the same key is another operation to it, and acts on its own.
-            keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
-            lease_until = record.lease_until if record.state is State.CLAIMED else now + bounds.lease_s
-            left_s = limits.send_deadline - parts.clock.monotonic()
-            if record.approved_until is not None:
-                left_s = min(left_s, record.approved_until - wall)
-            sending = Sending(
-                send_by=min(lease_until, now + left_s),
-                horizon_s=horizon_s(self.tool),
-                wall=wall,
-                one_effect=keyed or self.tool.effect is Effect.IDEMPOTENT,
-                request=packed,
-                baseline=self.baseline,
-            )
-            if record.state is State.CLAIMED and self._ownership is not None:
-                return machine.pass_gate(record, self._ownership, sending, now=now)
-            return machine.pass_replay_gate(
-                record, self._ownership, sending, owner=token, lease_until=lease_until, now=now
-            )
-
-        terms_of_approval = self.tool.approval
-        self.record = await self._keeper.move(
-            self.record, move, leased=True, entitled=lambda approval: still_stands(approval, terms_of_approval)
-        )
+        ownership, baseline = self._ownership, self.baseline
+        mark = sent_mark(parts, self.tool, pack(request), limits, ownership=ownership, baseline=baseline)
+        self.record = await self._marked(mark)
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
         self.sends += 1
@@ -266,6 +274,19 @@ class Effort:
         if self._told_sent is not None:
             self._told_sent(self.sent_at)
         return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
+
+    async def _marked(self, mark: Move) -> Record:
+        """The record with its SENT mark, durable."""
+        if self.kept:
+            terms, approvers = self.tool.approval, self._parts.approvers
+            return await self._keeper.move(
+                self.record, mark, leased=True, entitled=lambda approval: still_stands(approval, terms, approvers)
+            )
+        marked = await self._keeper.insert(self.record, mark)
+        if marked is None:
+            raise FencedError
+        self.kept = True
+        return marked
 
     def _refused_by_gate(self, ended: Exchange) -> NotSent | None:
         """Why our own gate let nothing out, where it was the gate."""
@@ -277,18 +298,3 @@ class Effort:
         if isinstance(ended.cause, FencedError | IllegalMoveError | HeldError):
             return NotSent(code=OVERTAKEN, retryable=False)
         return NotSent(code=ErrorCode.GATEWAY_ERROR, retryable=False)
-
-
-def evidence_of(outcome: Outcome) -> Evidence:
-    """What an attempt's outcome is to the record machine."""
-    match outcome:
-        case NotSent():
-            return Evidence.NOT_SENT
-        case Refused():
-            return Evidence.REFUSED_RETRYABLE if outcome.retryable else Evidence.REFUSED
-        case Done():
-            return Evidence.DONE
-        case Unknown():
-            return Evidence.LOST
-        case _:
-            assert_never(outcome)

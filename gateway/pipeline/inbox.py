@@ -83,6 +83,7 @@ class Inbox:
                 wall=self._parts.store.wall(),
                 note=request.note,
                 attributes=evidence(terms, caller) if request.approve else {},
+                key_id=caller.key_id,
             )
             after = machine.approve(approval, decision) if request.approve else machine.deny(approval, decision)
             change = Change(approval=ApprovalChange(before=approval, after=after), rows=(self._row(after),))

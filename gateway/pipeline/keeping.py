@@ -62,16 +62,23 @@ class Keeper:
             raise
         self._telemetry.rows_written(row.kind)
 
-    async def insert(self, record: Record) -> Record | None:
+    async def insert(self, record: Record, mark: Move | None = None) -> Record | None:
         """Keep a new record. None: one with its key is there already.
+
+        Args:
+            mark: the SENT mark of a claim that rests on no approval. Both moves are then one change, which nobody sees
+                half of, applied before the claim's lease ends; None also tells that it has.
 
         Raises:
             FencedError: the approval that it rests on does not allow it any more.
+            HeldError: of a SENT mark.
         """
         approval = await self._follow(None, record, None) if record.approval_id is not None else None
-        match await self._store.commit(Change(after=record, approval=approval)):
+        after = record if mark is None else mark(record, self._store.now())
+        not_after = None if mark is None else after.lease_until
+        match await self._store.commit(Change(after=after, not_after=not_after, approval=approval)):
             case Applied():
-                return record
+                return after
             case Stale():
                 return None
             case ApprovalOvertaken():

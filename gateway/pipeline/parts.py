@@ -6,6 +6,7 @@ from typing import Protocol
 from gateway.clock import Clock
 from gateway.manifest.catalog import Catalogue
 from gateway.manifest.tool import Tool
+from gateway.stages.execute.approval.ports import Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
 from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits, Spending
@@ -85,3 +86,5 @@ class Parts:
     budgets: RetryBudgets
     telemetry: Telemetry
     bounds: Bounds
+    approvers: Approvers | None = None
+    """Asked before what somebody allowed is done; None: what was proved at the decision counts."""

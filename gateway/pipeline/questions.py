@@ -160,12 +160,13 @@ class Questions:
         wall, now, standings = self._parts.clock.wall(), self._parts.guard.now(), self._parts.guard.standings()
         return tuple(_breaker(scope, standing.breaker, now, wall) for scope, standing in sorted(standings.items()))
 
-    async def ready(self, *, draining: bool) -> Readiness:
-        """Whether calls should be sent here."""
+    async def ready(self, *, draining: bool, missing: str | None = None) -> Readiness:
+        """Whether calls should be sent here; `missing`: why the store is not used yet."""
         store = self._parts.store
-        checks = {"store": "ok"}
+        checks = {"store": missing or "ok"}
         try:
-            await store.check()
+            if missing is None:
+                await store.check()
         except StoreUnavailableError as error:
             checks["store"] = str(error) or "the store does not answer"
         warnings = []

@@ -8,7 +8,7 @@ from gateway.contract.quick import quick
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.sending import Waited, Withheld, admit, attempt_facts, exchange, judge
+from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Unknown
@@ -72,10 +72,20 @@ def read_envelope(telling: Telling, reading: Reading) -> Envelope:
 
 
 async def run_lookup(
-    parts: Parts, tool: Tool, rendered: RenderedRequest, trace: ReconcileTrace | CallTrace, *, deadline: float
+    parts: Parts,
+    tool: Tool,
+    rendered: RenderedRequest,
+    trace: ReconcileTrace | CallTrace,
+    *,
+    deadline: float,
+    under: Admission | None = None,
 ) -> Outcome | Withheld:
-    """One attempt of a reconciliation's read: nobody's permissions and limits, a slot and a connection of its own."""
-    return await _attempt(parts, tool, rendered, trace, _Try(deadline=deadline, kind=Kind.LOOKUP))
+    """One attempt of a reconciliation's read: nobody's permissions and limits, a slot and a connection of its own.
+
+    Args:
+        under: the admission of the write that waits for it.
+    """
+    return await _attempt(parts, tool, rendered, trace, _Try(deadline=deadline, kind=Kind.LOOKUP, under=under))
 
 
 @quick
@@ -86,13 +96,16 @@ class _Try:
     delay_s: float | None = None
     kind: Kind = Kind.SAFE
     waited: Waited | None = None
+    under: Admission | None = None
 
 
 async def _attempt(
     parts: Parts, tool: Tool, rendered: RenderedRequest, trace: CallTrace | ReconcileTrace, attempt: _Try
 ) -> Outcome | Withheld:
     lookup = attempt.kind is Kind.LOOKUP
-    admission = await admit(parts, tool, kind=attempt.kind, deadline=attempt.deadline, waited=attempt.waited)
+    admission = await admit(
+        parts, tool, kind=attempt.kind, deadline=attempt.deadline, waited=attempt.waited, under=attempt.under
+    )
     if isinstance(admission, Withheld):
         return admission
     outcome: Outcome | None = None

@@ -14,7 +14,7 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reads import run_lookup
-from gateway.pipeline.sending import Withheld
+from gateway.pipeline.sending import Admission, Withheld
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done
 from gateway.stages.execute.attempt.render import render
@@ -76,16 +76,26 @@ class Looker:
         self._keeper = keeper
 
     async def baseline(
-        self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: CallTrace, *, deadline: float
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        key: str,
+        trace: CallTrace,
+        *,
+        deadline: float,
+        under: Admission | None = None,
     ) -> tuple[sighting.Identifier, ...] | Withheld | None:
         """What is there before the first send, which therefore is not ours.
 
         None: it could not be read whole this time. Withheld: nor will it be the next time.
+
+        Args:
+            under: the admission of the write that waits for it.
         """
         lookup = tool.reconcile.lookup
         if lookup is None or lookup.baseline is None:
             return ()
-        data = await self._ask(tool, arguments, key, trace, deadline=deadline)
+        data = await self._ask(tool, arguments, key, trace, deadline=deadline, under=under)
         if isinstance(data, Readable):
             return sighting.identifiers(data.value, lookup, arguments)
         return _TOO_LONG if data is Misread.TOO_LARGE else None
@@ -163,7 +173,14 @@ class Looker:
         )
 
     async def _ask(
-        self, tool: Tool, arguments: Mapping[str, Any], key: str, trace: ReconcileTrace | CallTrace, *, deadline: float
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        key: str,
+        trace: ReconcileTrace | CallTrace,
+        *,
+        deadline: float,
+        under: Admission | None = None,
     ) -> Readable | Misread | None:
         """The look-up's validated raw result, as nobody in particular; why it cannot be read; None: there is none."""
         lookup = tool.reconcile.lookup
@@ -181,7 +198,7 @@ class Looker:
         except RenderError:
             return None
         until = min(deadline, self._parts.clock.monotonic() + reader.timeouts.total_s)
-        outcome = await run_lookup(self._parts, reader, rendered, trace, deadline=until)
+        outcome = await run_lookup(self._parts, reader, rendered, trace, deadline=until, under=under)
         if isinstance(outcome, Withheld) or not isinstance(outcome, Done) or outcome.code is not None:
             too_large = isinstance(outcome, Done) and outcome.code == ErrorCode.RESULT_TOO_LARGE
             return Misread.TOO_LARGE if too_large else None

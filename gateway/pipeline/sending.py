@@ -1,7 +1,7 @@
 """One attempt: asked of the breaker, given a slot, sent, classified. What it means for the operation is said elsewhere."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from gateway.contract.codes import FACTS, BreakerCount, ErrorCode
 from gateway.manifest.policies import BreakerPolicy, Effect
@@ -11,13 +11,14 @@ from gateway.pipeline.parts import Parts
 from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.deadline import left_ms
 from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits
-from gateway.stages.execute.attempt.outcome import Outcome
+from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.stored_request import dress
 from gateway.stages.execute.breaker.breaker import Kind, NotPermitted, Refusal, State
 from gateway.stages.execute.breaker.bulkhead import Entry
 from gateway.stages.execute.breaker.evidence import IGNORED, weigh
 from gateway.stages.execute.breaker.guard import Guard, Permit
 from gateway.stages.execute.breaker.ports import Slot
+from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.monitor.ports import AttemptFacts, AttemptKind, AttemptTrace
 
 
@@ -41,23 +42,35 @@ class Withheld:
 class Admission:
     """The breaker's permit and the bulkhead's slot of one attempt. Ended once, whatever became of it."""
 
-    def __init__(self, guard: Guard, policy: BreakerPolicy, permit: Permit, slot: Slot) -> None:
+    def __init__(
+        self, guard: Guard, policy: BreakerPolicy, permit: Permit, slot: Slot, *, under: "Admission | None" = None
+    ) -> None:
         self._guard = guard
         self._policy = policy
-        self._permit = permit
+        self.permit = permit
         self._slot = slot
+        self._under = under
         self._told = False
+
+    def probes(self, scope: str) -> bool:
+        """Whether this is the one probe of `scope`, and nobody else may go."""
+        return self.permit.probe and self.permit.scope == scope and not self._told
 
     async def tell(self, outcome: Outcome | None, *, cut_short: bool = False) -> None:
         """Say what the attempt showed of the dependency; None when it showed nothing. The first word counts."""
         if self._told:
             return
         self._told = True
+        if self._under is not None:
+            # The probe goes on to its own attempt, whose end decides; here it can only fail.
+            if not isinstance(outcome, Done):
+                await self._under.tell(outcome, cut_short=cut_short)
+            return
         evidence = IGNORED
         if outcome is not None:
             fact = FACTS[ErrorCode(outcome.code)].breaker if outcome.code else BreakerCount.SUCCESS
             evidence = weigh(outcome, fact, cut_short=cut_short)
-        await self._guard.settle(self._permit, self._policy, evidence)
+        await self._guard.settle(self.permit, self._policy, evidence)
 
     def listen(self) -> None:
         """The caller is answered; others may have the slot."""
@@ -81,10 +94,22 @@ async def admit(
     kind: Kind,
     deadline: float,
     waited: Waited | None = None,
+    looks_s: float = 0.0,
+    under: Admission | None = None,
 ) -> Admission | Withheld:
-    """Ask breaker and throttle, then the bulkhead. Refused or admitted, nothing has been sent."""
-    longest_s = tool.timeouts.total_s + tool.timeouts.grace_s
-    permit = await parts.guard.permit(tool.breaker.scope, tool.breaker, kind=kind, lease_s=longest_s)
+    """Ask breaker and throttle, then the bulkhead. Refused or admitted, nothing has been sent.
+
+    Args:
+        looks_s: how long it may look before its attempt begins.
+        under: the admission of the write for which this looks. Where that is the probe, so is the look-up.
+    """
+    scope, longest_s = tool.breaker.scope, looks_s + tool.timeouts.total_s + tool.timeouts.grace_s
+    probing = under if under is not None and under.probes(scope) else None
+    permit: Permit | NotPermitted
+    if probing is not None:
+        permit = probing.permit
+    else:
+        permit = await parts.guard.permit(scope, tool.breaker, kind=kind, lease_s=longest_s)
     if isinstance(permit, NotPermitted):
         throttled = permit.reason is Refusal.THROTTLED
         code = ErrorCode.RATE_LIMITED if throttled else ErrorCode.CIRCUIT_OPEN
@@ -100,14 +125,16 @@ async def admit(
             wait_s=min(tool.timeouts.pool_s, left_s),
         )
     except BaseException:
-        # A probe that never left must not keep the breaker's one lease.
-        await parts.guard.settle(permit, tool.breaker, IGNORED)
+        # A probe that never left must not keep the breaker's one lease; whoever looks under one ends it himself.
+        if probing is None:
+            await parts.guard.settle(permit, tool.breaker, IGNORED)
         raise
     admitted = not isinstance(slot, Entry)
     if waited is not None:
         waited(parts.clock.monotonic() - asked, admitted=admitted)
     if isinstance(slot, Entry):
-        await parts.guard.settle(permit, tool.breaker, IGNORED)
+        if probing is None:
+            await parts.guard.settle(permit, tool.breaker, IGNORED)
         listening = slot is Entry.LISTENING_FULL
         if left_s < tool.timeouts.pool_s and slot is Entry.QUEUED:
             # Others may have more time than this caller had.
@@ -118,7 +145,7 @@ async def admit(
             else f"{tool.limits.concurrency} calls at a time"
         )
         return Withheld(code=ErrorCode.GATEWAY_SATURATED, limit=limit)
-    return Admission(parts.guard, tool.breaker, permit, slot)
+    return Admission(parts.guard, tool.breaker, permit, slot, under=probing)
 
 
 def attempt_facts(tool: Tool, *, number: int, kind: AttemptKind, delay_s: float | None = None) -> AttemptFacts:
@@ -169,3 +196,18 @@ def breaker_state(withheld: Withheld | None) -> State | None:
     if withheld is None or withheld.refusal is None or withheld.refusal.reason is Refusal.THROTTLED:
         return State.CLOSED
     return State.HALF_OPEN if withheld.refusal.reason is Refusal.PROBING else State.OPEN
+
+
+def evidence_of(outcome: Outcome) -> Evidence:
+    """What an attempt's outcome is to the record machine."""
+    match outcome:
+        case NotSent():
+            return Evidence.NOT_SENT
+        case Refused():
+            return Evidence.REFUSED_RETRYABLE if outcome.retryable else Evidence.REFUSED
+        case Done():
+            return Evidence.DONE
+        case Unknown():
+            return Evidence.LOST
+        case _:
+            assert_never(outcome)

@@ -9,6 +9,7 @@ from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker, lookup_terms, replay_terms
+from gateway.pipeline.sending import Withheld
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Refused
@@ -123,7 +124,8 @@ class Sweeper:
         effort = Effort(parts, self._keeper, tool, record, None)
         effort.by = "replay"
         plan = Plan(deadline=parts.clock.monotonic() + tool.timeouts.total_s, kind=AttemptKind.REPLAY)
-        running = await effort.start(plan, trace)
+        admission = await effort.admit(plan)
+        running = None if isinstance(admission, Withheld) else await effort.start(plan, trace, admission)
         if isinstance(running, Running):
             outcome = await effort.ended(running)
             if effort.sent_at is not None:

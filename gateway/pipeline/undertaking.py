@@ -1,6 +1,7 @@
-"""One live call's write, from its claim to whatever becomes of it, in one task that nobody cancels.
+"""One live call's write, from its claim to whatever becomes of it, in tasks that nobody cancels.
 
-The caller waits for `answer`. The task goes on after it: it listens for the outcome of what it sent.
+`run` comes to the answer that the caller waits for. Where that is *unknown* because the caller could wait no longer,
+`listen` goes on until the outcome of what was sent is heard.
 """
 
 import asyncio
@@ -13,13 +14,14 @@ from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
 from gateway.pipeline.ending import Ending, is_transient
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import Looker
-from gateway.pipeline.sending import Withheld
+from gateway.pipeline.sending import Admission, Withheld
 from gateway.pipeline.spool import Spool
 from gateway.stages.execute.attempt.deadline import caller_waits_until
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import State
+from gateway.stages.execute.operation.sighting import Identifier
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import AttemptKind, CallTrace
 from gateway.stages.retry.decision import RetryAfter, decide
@@ -53,36 +55,43 @@ class Undertaking:
         self._ending = ending
         self._deadline = deadline
         self.effort = effort
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self.answered_early = False
-        """The answer says what was known while the socket was still open; the record may know more by now."""
+        self.listens: Running | None = None
+        """The caller was answered while this socket was still open: `listen` is to follow."""
 
-    async def run(self) -> None:
-        """Carry it through. Whatever happens, the caller is answered, and by what is proved."""
+    async def run(self) -> Answer:
+        """Carry it to its answer. Whatever happens, there is one, of what is proved."""
         try:
-            await self._attempts()
+            return await self._attempts()
         except Exception as error:  # noqa: BLE001 - the last guard of a task whose caller must not wait for ever
             self._spool.fault("undertaking", error)
-            if not self.answer.done():
-                self._give(self._ending.after_fault())
+            return self._ending.after_fault()
 
-    async def _attempts(self) -> None:
+    async def listen(self) -> None:
+        """Hear what became of it."""
+        if self.listens is None:
+            return
+        try:
+            await self._ending.heard(self.listens)
+        except Exception as error:  # noqa: BLE001 - the last guard of a task that nobody waits for
+            self._spool.fault("undertaking", error)
+
+    async def _attempts(self) -> Answer:
         effort, parts, scope = self.effort, self._parts, self.effort.tool.breaker.scope
         kind = AttemptKind.REPLAY if effort.record.attempts else AttemptKind.FIRST
         plan = Plan(deadline=self._deadline, kind=kind, waited=self._trace.waited)
         parts.budgets.earn(scope, effort.tool.retry.budget)
         while True:
             running = await self._begin(plan)
-            if isinstance(running, Withheld):
-                return self._give(await self._ending.withheld(running))
             if isinstance(running, Running):
                 if not await self._caller_waits_for(running):
                     return await self._answer_early(running)
-                outcome = await effort.ended(running)
+                outcome: Outcome | Withheld = await effort.ended(running)
             else:
                 outcome = running
-            if isinstance(outcome, NotSent) and outcome.code == OVERTAKEN:
+            if outcome.code == OVERTAKEN or not await self._claim_stands(outcome):
                 return await self._overtaken()
+            if isinstance(outcome, Withheld):
+                return await self._ending.withheld(outcome)
             delay_s = await self._again(outcome)
             if delay_s is None:
                 return await self._conclude(outcome)
@@ -94,17 +103,37 @@ class Undertaking:
         effort = self.effort
         lookup = effort.tool.reconcile.lookup
         effort.baseline = None
-        if lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing():
-            arguments, key = effort.record.bodies.arguments, effort.record.key
-            seen = await self._looker.baseline(effort.tool, arguments, key, self._trace, deadline=self._deadline)
-            if isinstance(seen, Withheld):
-                return seen
-            if seen is None:
-                # Without it, what was there before could later be taken for ours.
-                effort.tries += 1
-                return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
-            effort.baseline = seen
-        return await effort.start(plan, self._trace)
+        looks = lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing()
+        admission = await effort.admit(plan, looks=looks)
+        if isinstance(admission, Withheld):
+            return admission
+        if looks:
+            unseen = await self._see_baseline(admission)
+            if unseen is not None:
+                return unseen
+        return await effort.start(plan, self._trace, admission)
+
+    async def _see_baseline(self, admission: Admission) -> Withheld | NotSent | None:
+        """What is there before the first send; why nothing is sent, with the admission ended, where it is not seen."""
+        effort = self.effort
+        arguments, key = effort.record.bodies.arguments, effort.record.key
+        seen: tuple[Identifier, ...] | Withheld | None = None
+        try:
+            seen = await self._looker.baseline(
+                effort.tool, arguments, key, self._trace, deadline=self._deadline, under=admission
+            )
+        finally:
+            # A probe that never left must not keep the breaker's one lease.
+            if seen is None or isinstance(seen, Withheld):
+                await admission.end()
+        if isinstance(seen, Withheld):
+            return seen
+        if seen is None:
+            # Without it, what was there before could later be taken for ours.
+            effort.tries += 1
+            return NotSent(code=ErrorCode.UNAVAILABLE, retryable=True)
+        effort.baseline = seen
+        return None
 
     async def _caller_waits_for(self, running: Running) -> bool:
         """Wait until the exchange ends (True), or until the caller has waited long enough after the send (False)."""
@@ -158,7 +187,7 @@ class Undertaking:
         )
         return again.delay_s if isinstance(again, RetryAfter) else None
 
-    async def _answer_early(self, running: Running) -> None:
+    async def _answer_early(self, running: Running) -> Envelope:
         """The caller has waited `read`: look for proof while it is still held, then say *unknown* and listen on."""
         until, sent_at = self._held_until(), self.effort.sent_at
         short = sent_at is not None and self._deadline < sent_at + self.effort.tool.timeouts.read_s
@@ -167,34 +196,36 @@ class Undertaking:
             running.task.cancel()
             await asyncio.wait({running.task})
             await running.admission.end()
-            self._give(await self._ending.found())
-        elif running.task.done():
-            await self._conclude(await self.effort.ended(running))
-        else:
-            envelope = await self._ending.listening()
-            running.admission.listen()
-            self.answered_early = True
-            self._give(envelope)
-            await self._ending.heard(running)
+            return await self._ending.found()
+        if running.task.done():
+            return await self._conclude(await self.effort.ended(running))
+        envelope = await self._ending.listening()
+        running.admission.listen()
+        self.listens = running
+        return envelope
 
-    async def _conclude(self, outcome: Outcome) -> None:
+    async def _conclude(self, outcome: Outcome) -> Envelope:
         in_doubt = isinstance(outcome, Unknown) and self.effort.sent_at is not None
         if in_doubt and await self._ending.look_while_held(self._held_until(), None):
-            self._give(await self._ending.found())
-        else:
-            self._give(await self._ending.concluded(outcome))
+            return await self._ending.found()
+        return await self._ending.concluded(outcome)
 
     def _held_until(self) -> float:
         return min(self._deadline, self._parts.clock.monotonic() + self.effort.tool.reconcile.inline_s)
 
-    async def _overtaken(self) -> None:
-        if self.effort.record.state is State.CLAIMED:
+    async def _claim_stands(self, outcome: Outcome | Withheld) -> bool:
+        """A try has ended. Where it did not mark the claim, the claim is kept before anybody waits or is told of it."""
+        if self.effort.kept or outcome.code == ErrorCode.STORE_UNAVAILABLE:
+            return True
+        try:
+            return await self.effort.keep_claim()
+        except StoreUnavailableError:
+            # Whoever gives it up will find out.
+            return True
+
+    async def _overtaken(self) -> LookAgain:
+        if self.effort.kept and self.effort.record.state is State.CLAIMED:
             # It may be somebody else's already: that is what being overtaken means.
             with contextlib.suppress(FencedError, IllegalMoveError):
                 await self.effort.give_up()
-        if not self.answer.done():
-            self.answer.set_result(LookAgain())
-
-    def _give(self, envelope: Envelope) -> None:
-        if not self.answer.done():
-            self.answer.set_result(envelope)
+        return LookAgain()

@@ -107,7 +107,7 @@ async def test_a_task_that_still_waits_is_left_as_it_is(office: Office) -> None:
     assert (again, model.seen) == (before, [])
 
 
-async def test_X05_scenario_28_an_approval_that_nobody_answers_moves_by_itself(office: Office) -> None:
+async def test_X05_the_sweep_runs_what_should_have_lapsed(office: Office) -> None:
     """The sweep runs what should have lapsed, and nothing before that."""
     office.desk.expires_at = "2030-01-01T00:00:00Z"
     state = await office.suspended()

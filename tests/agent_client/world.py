@@ -151,8 +151,9 @@ async def open_world(
     *,
     honours_keys: bool = True,
     approvals: bool = False,
+    **options: Any,
 ) -> AsyncIterator[World]:
-    """Everything running, until the block ends."""
+    """Everything running, until the block ends. `options` are settings of the gateway."""
     interval = sys.getswitchinterval()
     ledger, scripts, events = Ledger(":memory:"), Scripts(), Events()
     provider = Provider(Routes(ledger, scripts, events, honours_keys=honours_keys, has_lookup=True), events)
@@ -161,7 +162,7 @@ async def open_world(
     operator = Operator(
         engine=CelEngine(), environment={"PAYMENTS_URL": f"http://127.0.0.1:{provider.port}"}, secrets={}
     )
-    settings = Settings(port=0, drain_grace_s=0.1, drain_notice_s=0.0)
+    settings = Settings(port=0, drain_grace_s=0.1, drain_notice_s=0.0, **options)
     heard = OtelTelemetry(TelemetrySettings(), SystemClock(), "0")
     parts = wire(
         settings,

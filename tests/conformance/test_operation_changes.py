@@ -113,6 +113,21 @@ async def test_a_hold_keeps_a_second_send_out(store: OperationStore, clock: Manu
     assert (await store.look("acme", (), second.holds)).holders == ((holder.holds[0], holder),)
 
 
+async def test_a_claim_may_come_with_its_mark(store: OperationStore, clock: ManualClock) -> None:
+    """Both moves of a record that is not there yet are one change: kept out by a record, by a hold and by time as each is."""
+    now = clock.monotonic()
+    first, second = (fire(claimed(name, now), Event.GATE_PASSED, now) for name in ("a", "b"))
+
+    assert await store.commit(Change(after=second, not_after=now)) == Stale(None)
+    assert await store.commit(Change(after=first, not_after=now + 1)) == Applied()
+    assert await store.commit(Change(after=first, not_after=now + 1)) == Applied()
+    assert await store.commit(Change(after=claimed("a", now))) == Stale(first)
+    assert await store.commit(Change(after=second)) == HeldBy(first.holds[0], first)
+    assert await store.by_key("acme", second.key) is None
+    assert await store.by_key("acme", first.key) == first
+    assert (await store.look("acme", (), first.holds)).holders == tuple((hold, first) for hold in first.holds)
+
+
 @pytest.mark.parametrize("state", [State.LISTENING, State.UNKNOWN, State.FROZEN])
 async def test_a_hold_outlives_its_owner(store: OperationStore, clock: ManualClock, state: State) -> None:
     """An operation in doubt keeps others from its holds for as long as the doubt lasts."""

@@ -19,6 +19,8 @@ class Point(StrEnum):
     CONNECTING = "during connect"
     CONNECTED = "connected, before the SENT mark"
     MARKED = "SENT mark durable, no byte sent"
+    BEFORE_BOTH = "before CLAIM and SENT mark in one commit"
+    BOTH_DURABLE = "CLAIM and SENT mark durable in one commit, not returned"
     WRITING = "as the first bytes go out"
     HALF_WRITTEN = "half of the request delivered"
     DELIVERED = "delivered, not yet acted on"
@@ -81,6 +83,8 @@ ROWS: Final = (
     Row(point=Point.CONNECTING, leaves=_CLAIMED, effects=_NOTHING),
     Row(point=Point.CONNECTED, leaves=_CLAIMED, effects=_NOTHING),
     Row(point=Point.MARKED, leaves=_SENT, effects=_NOTHING, person=True),
+    Row(point=Point.BEFORE_BOTH, leaves=frozenset({"absent"}), effects=_NOTHING, targets=(PLAIN, KEYED)),
+    Row(point=Point.BOTH_DURABLE, leaves=_SENT, effects=_NOTHING, targets=(PLAIN, KEYED), person=True),
     Row(point=Point.WRITING, leaves=_SENT, effects=_EITHER, person=True),
     Row(point=Point.HALF_WRITTEN, killer=Killer.TRICKLE, leaves=_SENT, effects=_NOTHING, person=True),
     Row(point=Point.DELIVERED, killer=Killer.EFFECT_HELD, leaves=_SENT, effects=_ONE, person=True),

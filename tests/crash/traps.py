@@ -24,6 +24,11 @@ from tests.waiting import turns
 _ORDER: Final = re.compile(r"ORD-[0-9]+")
 _PHASES: Final = {Point.CONNECTING: Phase.CONNECTING, Point.WRITING: Phase.SENT}
 _REPLAYS: Final = {Point.MARKED: Point.REPLAY_MARKED, Point.ANSWERED: Point.REPLAY_ANSWERED}
+_AROUND: Final = {
+    State.CLAIMED: (Point.BEFORE_CLAIM, Point.CLAIM_DURABLE),
+    State.SENT: (Point.BEFORE_BOTH, Point.BOTH_DURABLE),
+}
+"""Before and after the commit that makes a record: of its claim, or of claim and SENT mark."""
 _SETTLED: Final = frozenset({State.DONE, State.REFUSED, State.FROZEN})
 
 
@@ -75,13 +80,13 @@ class TrappedStore:
         """As the store does it, unless the process dies before or after."""
         before, after = change.before, change.after
         order = None if after is None else str(after.bodies.arguments.get("order_id"))
-        claims = after is not None and before is None and after.state is State.CLAIMED
-        if claims:
-            await self._trap.reached(Point.BEFORE_CLAIM, order)
+        around = None if after is None or before is not None else _AROUND.get(after.state)
+        if around is not None:
+            await self._trap.reached(around[0], order)
         result = await self._store.commit(change)
         if isinstance(result, Applied) and after is not None:
-            if claims:
-                await self._trap.reached(Point.CLAIM_DURABLE, order)
+            if around is not None:
+                await self._trap.reached(around[1], order)
             if after.state is State.DONE and before is not None and before.state not in _SETTLED:
                 await self._trap.reached(Point.FINISH_DURABLE, order)
         return result
@@ -108,6 +113,10 @@ class TrappedTransport:
         ended = await self._transport.exchange(request, limits, self._trapped(gate, order, again=again), trail=trail)
         await self._trap.reached(_REPLAYS[Point.ANSWERED] if again else Point.ANSWERED, order)
         return ended
+
+    def has_idle(self, origin: str) -> bool:  # noqa: ARG002 - what the pool has depends on what this process did before
+        """Whether claim and SENT mark are to be one commit: only where a point lies around that one."""
+        return self._trap.point in _AROUND[State.SENT]
 
     async def _look(self, request: WireRequest, limits: Limits, order: str | None) -> Exchange:
         if order not in self._trap.told:

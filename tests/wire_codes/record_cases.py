@@ -141,6 +141,9 @@ class _Breaks:
             await self._transport.exchange(request, limits, gate)
         raise RuntimeError("a fault of our own")
 
+    def has_idle(self, origin: str) -> bool:
+        return self._transport.has_idle(origin)
+
 
 def _patient(changes: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return (plain({**_PATIENT, **changes}),)

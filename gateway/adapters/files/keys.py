@@ -54,6 +54,7 @@ class KeyEntry:
             tenant=self.tenant,
             permissions=frozenset(self.permissions),
             attributes=dict(self.attributes),
+            key_id=self.key_id,
         )
 
 
@@ -66,6 +67,7 @@ class KeyFile:
         self._wall = wall
         self._seen: tuple[int, int, int] | None = None
         self._entries: dict[str, tuple[KeyEntry, Caller]] = {}
+        self._of_subject: dict[tuple[str, str], tuple[str, ...]] = {}
         self.reload()
 
     def __repr__(self) -> str:
@@ -85,9 +87,17 @@ class KeyFile:
         known = hmac.compare_digest(digest, _NOBODY if entry is None else entry.digest)
         if not known or entry is None:
             return None
-        if entry.expires_wall is not None and self._wall() >= entry.expires_wall:
+        return None if self._is_over(entry) else caller
+
+    def today(self, tenant: str, subject: str) -> tuple[Caller, ...] | None:
+        """What each of a subject's keys stands for now; none where all were revoked. None: there is no file to ask."""
+        if self._seen is None:
             return None
-        return caller
+        entries = (self._entries[key_id] for key_id in self._of_subject.get((tenant, subject), ()))
+        return tuple(caller for entry, caller in entries if not self._is_over(entry))
+
+    def _is_over(self, entry: KeyEntry) -> bool:
+        return entry.expires_wall is not None and self._wall() >= entry.expires_wall
 
     def reload(self) -> bool:
         """Take the file as it is now, if it changed. False: it cannot be read, and the old keys stay."""
@@ -104,13 +114,18 @@ class KeyFile:
                 # A word: the log keeps no other value of ours.
                 str(self._path),
             )
-            self._entries, self._seen = {}, None
+            self._entries, self._of_subject, self._seen = {}, {}, None
             return True
         except (OSError, KeyFileError) as wrong:
             _log.error("API keys not reloaded: %s", wrong)
             return False
         self._seen = seen
         self._entries = {entry.key_id: (entry, entry.caller()) for entry in entries}
+        of_subject: dict[tuple[str, str], tuple[str, ...]] = {}
+        for entry in entries:
+            whose = entry.tenant, entry.subject
+            of_subject[whose] = (*of_subject.get(whose, ()), entry.key_id)
+        self._of_subject = of_subject
         return True
 
 

@@ -45,6 +45,10 @@ class OverHttpx:
             ended = await self._send(request, limits)
         return replace(ended, elapsed_s=self._clock.monotonic() - began)
 
+    def has_idle(self, origin: str) -> bool:  # noqa: ARG002 - a connection is always in hand
+        """See `ToolTransport`."""
+        return True
+
     async def _pass(self, gate: Gate | None, limits: Limits) -> None:
         send_by = None if gate is None else await ask(gate)
         now = self._clock.monotonic()

@@ -38,6 +38,11 @@ class Pool:
         waiting = sum(len(queue) for queue in self._waiting.values())
         return f"<Pool {self._origin} {self._active} active, {len(self._idle)} idle, {waiting} waiting>"
 
+    @property
+    def has_idle(self) -> bool:
+        """Whether a slot and a connection for it are there now."""
+        return bool(self._idle) and self._active < self._limit
+
     async def acquire(self, *, until: float, fresh: bool = False, reserved: bool = False) -> Granted:
         """A slot, with an idle connection if there is one and `fresh` does not forbid it.
 

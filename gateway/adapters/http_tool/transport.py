@@ -81,6 +81,14 @@ class HttpToolTransport:
             cause=cause,
         )
 
+    def has_idle(self, origin: str) -> bool:
+        """See `ToolTransport`."""
+        try:
+            pool = self._pools.get(parse_origin(origin))
+        except Failed:
+            return False
+        return pool is not None and pool.has_idle
+
     def reset(self) -> None:
         """End every exchange now, as ABORTED, and close every connection. Later calls open new ones."""
         for pool in self._pools.values():

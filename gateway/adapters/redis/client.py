@@ -11,8 +11,11 @@ from typing import Any, Final
 import hiredis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
     ClusterDownError,
     MovedError,
+    NoPermissionError,
     NoScriptError,
     ReadOnlyError,
     RedisClusterException,
@@ -27,7 +30,7 @@ from gateway.adapters.redis.pool import Pool, drop, memory_of
 from gateway.adapters.redis.routes import Route
 from gateway.adapters.redis.scripts import Script, clock_text, names, script
 from gateway.clock import Clock
-from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
 
 TIMEOUT_S: Final = 0.25
 """For one question, with everything it needs: a free connection, who the master is, which memory it has."""
@@ -40,6 +43,8 @@ ONCE: Final = frozenset({"take", "give"})
 Value = str | bytes | int | float
 Meet = Callable[[], Awaitable[None]]
 
+_REFUSED: Final = (AuthenticationError, AuthorizationError, NoPermissionError)
+"""It is there, and will say the same again."""
 _LED_ASTRAY: Final = (NotConnectedError, NoReplyError, ReadOnlyError, MovedError, ClusterDownError, OSError)
 
 
@@ -174,7 +179,8 @@ class Client:
         name = type(error).__name__
         if isinstance(error, TimeoutError):
             return StoreUnavailableError(f"no answer within {self.timeout_s:g} s")
-        return StoreUnavailableError(f"{name}: {error}" if str(error) else name)
+        kind = StoreUnfitError if isinstance(error, _REFUSED) else StoreUnavailableError
+        return kind(f"{name}: {error}" if str(error) else name)
 
     async def _memory(self, pool: Pool) -> str:
         connection = await pool.take()

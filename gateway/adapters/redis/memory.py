@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from gateway.adapters.redis.client import Client, Value
 from gateway.at_rest.sealing import Sealer, key_id_of
-from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
 
 _log = logging.getLogger("oncegate")
 
@@ -24,6 +24,8 @@ _SHARED: Final = "oncegate:{:shared}:"
 _SECRET: Final = "hold_secret"  # noqa: S105 - the name of what is sealed
 _SECRET_BYTES: Final = 32
 
+SCHEMA: Final = 1
+"""Of keys and scripts. Raised when an older version could not go on with what a newer one keeps."""
 PIECE: Final = 500
 """Entries that one script goes through: it keeps the server for about a millisecond."""
 
@@ -157,8 +159,11 @@ class Memory:
                 servers,
                 known,
                 int(lost),
+                SCHEMA,
                 met=False,
             )
+            if int(told[3]) != SCHEMA:
+                raise StoreUnfitError(f"its records have schema {int(told[3])}, and this version knows {SCHEMA}")
             self._id, self._servers, self._lost = told[1].decode(), servers, False
             self.changed_at = float(told[2]) or None
             if known and known != self._id:

@@ -29,6 +29,7 @@ from gateway.stages.execute.operation.ports import (
     Snapshot,
     Stale,
     StoreUnavailableError,
+    StoreUnfitError,
 )
 from gateway.stages.execute.operation.record import Hold, Record
 
@@ -253,7 +254,9 @@ class RedisOperationStore:
         policies = await self._client.policies()
         if policies != {"noeviction"}:
             told = ", ".join(sorted(policies - {"noeviction"}))
-            raise StoreUnavailableError(f"the server drops records when it is full (maxmemory-policy {told})")
+            raise StoreUnfitError(
+                f"the server drops records when it is full (maxmemory-policy {told}); set it to noeviction"
+            )
         await self._client.ask("check", shared_key("check"))
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from gateway.adapters.sqlite import approvals
 from gateway.adapters.sqlite.host import Host
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer, SealError, key_id_of
-from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnfitError
 from gateway.stages.execute.operation.rebase import rebase
 
 _SECRET_BYTES: Final = 32
@@ -21,7 +21,7 @@ _UNSEALED: Final = ""
 _ENDED: Final = "state IN ('done', 'refused')"
 
 
-class StoreRefusedError(StoreUnavailableError):
+class StoreRefusedError(StoreUnfitError):
     """This file must not be used, here or by this program. Nothing of it was changed."""
 
 

@@ -7,7 +7,8 @@ failure takes is at most a bucket that is full again and a purse that is lighter
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -31,6 +32,15 @@ CREATE TABLE IF NOT EXISTS spent (
 """
 
 
+# `rate.take` for one bucket, and no row where it has no token: the price of a transaction is mostly that of its
+# statements, and BEGIN, SELECT, REPLACE and COMMIT are four. A bucket of another boot is full.
+_THERE: Final = "iif(boot = ?3, min(?4, tokens + max(0.0, ?5 - at) * ?4 / ?6), ?4)"
+_TAKE_ONE: Final = f"""
+INSERT INTO buckets VALUES (?1, ?2, ?3, ?4 - 1.0, ?5, ?5 + ?6) ON CONFLICT (partition, key) DO UPDATE
+  SET tokens = {_THERE} - 1.0, boot = ?3, at = ?5, full_at = ?5 + ?6 WHERE {_THERE} >= 1.0
+RETURNING tokens"""  # noqa: S608 - our own text
+
+
 class SqliteLimits:
     """`RateLimits` and `Spending` of the processes of one host. The file is opened when a limit is first met."""
 
@@ -49,15 +59,16 @@ class SqliteLimits:
         return f"<SqliteLimits {self._path}>"
 
     async def take(self, quotas: Sequence[Quota]) -> Taken:
-        taken = await self._within(lambda it: self._take(it, quotas))
+        alone = len(quotas) == 1
+        taken = await self._tried(lambda it: self._take_one(it, quotas[0]) if alone else self._take(it, quotas))
         return taken or self._buckets.take(quotas, now=self._host.boottime())
 
     async def give(self, quotas: Sequence[Quota]) -> None:
         self._buckets.give(quotas)
-        await self._within(lambda it: self._give(it, quotas))
+        await self._tried(lambda it: self._give(it, quotas))
 
     async def reserve(self, purse: Purse, call: str, amount: float, most: float) -> float | None:
-        told = await self._within(lambda it: self._reserve(it, purse, call, amount, most))
+        told = await self._tried(lambda it: self._reserve(it, purse, call, amount, most))
         if told is None:
             return self._purses.reserve(purse, call, amount, most, now=self._host.boottime())
         return told[0]
@@ -65,7 +76,7 @@ class SqliteLimits:
     async def release(self, purse: Purse, call: str) -> None:
         self._purses.release(purse, call)
         sql = "DELETE FROM spent WHERE tenant = ? AND run = ? AND unit = ? AND call = ?"
-        await self._within(lambda it: [*it.execute(sql, (purse.tenant, purse.run_id, purse.unit, call))])
+        await self._tried(lambda it: [*it.execute(sql, (purse.tenant, purse.run_id, purse.unit, call))])
 
     def close(self) -> None:
         """Let go of the file."""
@@ -73,21 +84,16 @@ class SqliteLimits:
             self._connection.close()
             self._connection = None
 
-    async def _within(self, work: Callable[[apsw.Connection], _T]) -> _T | None:
-        """Do `work` in a transaction; None where the file cannot be had, for this process then counts alone."""
+    async def _tried(self, work: Callable[[apsw.Connection], _T]) -> _T | None:
+        """Do `work`, which is one transaction; None where the file cannot be had, for this process then counts alone."""
         loop = asyncio.get_running_loop()
         give_up_at = loop.time() + self._wait_s
         while True:
             try:
                 connection = self._connection = self._connection or _opened(self._path)
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    done = work(connection)
-                    self._sweep(connection)
-                except BaseException:
-                    connection.execute("ROLLBACK")
-                    raise
-                connection.execute("COMMIT")
+                # Before: what is done once must not be done again because sweeping has to wait.
+                self._sweep(connection)
+                done = work(connection)
             except (apsw.BusyError, apsw.LockedError):
                 if loop.time() >= give_up_at:
                     return None
@@ -104,24 +110,34 @@ class SqliteLimits:
             self._said = True
         self.close()
 
+    def _take_one(self, connection: apsw.Connection, quota: Quota) -> Taken:
+        """`_take` of the one quota that most calls have, in one statement as long as there is something left."""
+        rate, now = quota.rate, self._host.boottime()
+        asked = (quota.partition, quota.key, self._host.boot_id, float(rate.count), now, rate.per_s)
+        # To its end, which is when it commits.
+        left: list[tuple[Any, ...]] = connection.execute(_TAKE_ONE, asked).fetchall()
+        return Taken(tokens=left[0]) if left else self._take(connection, (quota,))
+
     def _take(self, connection: apsw.Connection, quotas: Sequence[Quota]) -> Taken:
         now, boot = self._host.boottime(), self._host.boot_id
         sql = "SELECT tokens, at FROM buckets WHERE partition = ? AND key = ? AND boot = ?"
-        found = [connection.execute(sql, (it.partition, it.key, boot)).fetchone() for it in quotas]
-        buckets = [None if row is None else TokenBucket(*row) for row in found]
-        after, taken = take(buckets, [it.rate for it in quotas], now=now)
-        if taken.refused is None:
-            written = [
-                (quota.partition, quota.key, boot, it.tokens, now, now + quota.rate.per_s)
-                for quota, it in zip(quotas, after, strict=True)
-            ]
-            connection.executemany("REPLACE INTO buckets VALUES (?, ?, ?, ?, ?, ?)", written)
+        with _transaction(connection):
+            found = [connection.execute(sql, (it.partition, it.key, boot)).fetchone() for it in quotas]
+            buckets = [None if row is None else TokenBucket(*row) for row in found]
+            after, taken = take(buckets, [it.rate for it in quotas], now=now)
+            if taken.refused is None:
+                written = [
+                    (quota.partition, quota.key, boot, it.tokens, now, now + quota.rate.per_s)
+                    for quota, it in zip(quotas, after, strict=True)
+                ]
+                connection.executemany("REPLACE INTO buckets VALUES (?, ?, ?, ?, ?, ?)", written)
         return taken
 
     def _give(self, connection: apsw.Connection, quotas: Sequence[Quota]) -> int:
         sql = "UPDATE buckets SET tokens = min(tokens + 1, ?) WHERE partition = ? AND key = ? AND boot = ?"
         back = [(it.rate.count, it.partition, it.key, self._host.boot_id) for it in quotas]
-        connection.executemany(sql, back)
+        with _transaction(connection):
+            connection.executemany(sql, back)
         return len(back)
 
     def _reserve(
@@ -129,8 +145,10 @@ class SqliteLimits:
     ) -> tuple[float | None]:
         whose = (purse.tenant, purse.run_id, purse.unit)
         sql = "SELECT call, amount FROM spent WHERE tenant = ? AND run = ? AND unit = ?"
-        calls: list[tuple[Any, ...]] = connection.execute(sql, whose).fetchall()
-        if all(name != call for name, _ in calls):
+        with _transaction(connection):
+            calls: list[tuple[Any, ...]] = connection.execute(sql, whose).fetchall()
+            if any(name == call for name, _ in calls):
+                return (None,)
             spent = sum(amount for _, amount in calls)
             if not fits(spent, amount, most):
                 return (spent,)
@@ -146,6 +164,17 @@ class SqliteLimits:
         connection.execute("DELETE FROM buckets WHERE boot != ? OR full_at < ?", here)
         old = "SELECT tenant, run, unit FROM spent GROUP BY tenant, run, unit HAVING max(at_wall) < ?"
         connection.execute(f"DELETE FROM spent WHERE (tenant, run, unit) IN ({old})", (self._host.wall() - KEPT_S,))  # noqa: S608 - our own text
+
+
+@contextmanager
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def _opened(path: Path) -> apsw.Connection:

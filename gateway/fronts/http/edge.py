@@ -15,6 +15,8 @@ from gateway.fronts.http.calls import CallEndpoint
 from gateway.fronts.http.client import Client
 from gateway.fronts.http.head import Exchange, now, read_head, trace_context
 from gateway.fronts.http.ports import Requests
+from gateway.pipeline.pinning import RevisionError
+from gateway.stages.execute.operation.ports import StoreUnfitError
 from gateway.stages.monitor.ports import RequestTrace
 
 logger = logging.getLogger("oncegate.http")
@@ -162,7 +164,10 @@ class Edge:
         try:
             await self._start()
         except Exception as error:
-            logger.exception("the gateway did not start")
+            if isinstance(error, StoreUnfitError | RevisionError):
+                logger.error("the gateway does not start: %s", error)  # noqa: TRY400 - it is a sentence, and says all
+            else:
+                logger.exception("the gateway did not start")
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
         await send({"type": "lifespan.startup.complete"})

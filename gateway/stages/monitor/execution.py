@@ -158,11 +158,13 @@ def settlement_row(
 
 
 def approval_row(approval: Approval, stamp: Stamp) -> ExecutionRow:
-    """The row of what became of an approval without a call: a decision, or that its time was over.
+    """The row of what became of an approval without a call: a decision, its end in time, or that its yes is void.
 
     It belongs to whoever asked; `settled_by` says who decided.
     """
     decision = approval.decision
+    decided = None if decision is None or approval.status is Status.EXPIRED else f"approver:{decision.by}"
+    by_itself = "entitlement" if approval.status is Status.PENDING else "expiry"
     return ExecutionRow(
         row_id=stamp.row_id,
         kind=RowKind.APPROVAL,
@@ -175,6 +177,6 @@ def approval_row(approval: Approval, stamp: Stamp) -> ExecutionRow:
         run_id=approval.run_id,
         step=approval.step,
         outcome=approval.status.value,
-        settled_by="expiry" if decision is None or approval.status is Status.EXPIRED else f"approver:{decision.by}",
+        settled_by=decided or by_itself,
         approval_id=approval.approval_id,
     )

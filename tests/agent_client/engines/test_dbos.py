@@ -1,15 +1,18 @@
 """A fleet on DBOS and a real Postgres: a worker is killed after the effect, another ends its task."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from asyncio.subprocess import PIPE
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
 
 from agent_client.engines.dbos import QUEUE, WORKFLOW, Fleet
+from agent_client.status import Status
 from tests.agent_client.engines.worker import VERSION
 from tests.agent_client.world import World
 
@@ -62,6 +65,69 @@ async def test_a_process_that_only_hands_in_works_on_nothing(postgres_url: str) 
         rows = connection.execute("SELECT workflow_uuid, status, queue_name FROM dbos.workflow_status").fetchall()
 
     assert rows == [("task-h", "ENQUEUED", QUEUE)]
+
+
+async def crew(role: str, database: str) -> Any:
+    """What a fleet of `crew.py` saw."""
+    command = ["-m", "tests.agent_client.engines.crew", role, database]
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
+    told, _ = await process.communicate()
+    assert process.returncode == 0
+    return json.loads(told)
+
+
+async def test_a_worker_is_known_by_its_name_and_version(postgres_url: str) -> None:
+    """To DBOS as well: under its own names a starting worker would recover what a living one does."""
+    assert await crew("naming", postgres_url) == [["PENDING", "me", "1"]]
+
+
+async def test_tasks_of_another_version_are_left_alone(postgres_url: str) -> None:
+    """Neither taken from the queue, though they were there first, nor adopted from a dead worker."""
+    left = [["old", "PENDING"], ["old too", "ENQUEUED"], ["young", "SUCCESS"]]
+
+    assert await crew("versions", postgres_url) == {"ran": ["young"], "adopted": 0, "rows": left}
+
+
+async def test_the_dead_are_looked_for_as_often_as_it_was_said(postgres_url: str) -> None:
+    """A worker that dies between two looks is adopted at the next, by `adopt_every_s` of the clock."""
+    assert await crew("adopting", postgres_url) == {"killed": -9, "early": 1, "ran": ["dropped"]}
+
+
+async def test_a_waiting_task_is_let_be_until_its_approval_lapses(postgres_url: str) -> None:
+    """For `look_every_s`, or less where the approval ends sooner; one that has lapsed is looked at now."""
+    assert await crew("looking", postgres_url) == [600.0, 600.0, 5.0, 0.0]
+
+
+async def test_the_queue_hands_out_what_its_workers_take(postgres_url: str) -> None:
+    """A worker's `concurrency` is the queue's; a process that only hands in changes nothing about it."""
+    assert await crew("queue", postgres_url) == [[[QUEUE, 8]], [[QUEUE, 2]], [[QUEUE, 2]]]
+
+
+async def test_no_more_than_that_work_at_once() -> None:
+    """Whatever the queue hands out; the next begins when one is done."""
+    at_work: list[str] = []
+    ends = {task_id: asyncio.Event() for task_id in ("t1", "t2", "t3")}
+
+    class Busy:
+        async def run(self, task_id: str) -> Any:
+            at_work.append(task_id)
+            await ends[task_id].wait()
+            return SimpleNamespace(finished=True, status=Status.SUCCEEDED, approval=None)
+
+    busy: Any = Busy()
+    step = Fleet(busy, database_url="", version="1", concurrency=2)._stepping()
+    async with asyncio.TaskGroup() as group:
+        for task_id in ends:
+            group.create_task(step(task_id))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert at_work == ["t1", "t2"]
+        ends["t1"].set()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert at_work == ["t1", "t2", "t3"]
+        for end in ends.values():
+            end.set()
 
 
 def test_importing_the_engine_does_not_import_dbos() -> None:

@@ -13,6 +13,7 @@ from gateway.contract.codes import ErrorCode, NextAction
 from gateway.contract.envelope import Envelope, ToolError
 from gateway.contract.execution import RowKind
 from gateway.contract.requests import ApprovalQuery, DecisionRequest
+from gateway.pipeline.core import Pipeline
 from gateway.stages.execute.approval.record import Approval, Status
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED, changed
@@ -528,3 +529,84 @@ async def test_an_approval_that_lapses_between_claim_and_send_opens_no_gate(rig:
     assert gateway.provider.requests == []
     assert (await approval(gateway, approval_id)).status is Status.EXPIRED
     assert (await gateway.record()).state is State.FREE
+
+
+class Keys:
+    """Whoever holds API keys today; `asked` counts how often somebody wanted to know."""
+
+    def __init__(self, *holders: Caller) -> None:
+        self.holders = holders
+        self.asked = 0
+
+    def today(self, tenant: str, subject: str) -> tuple[Caller, ...] | None:
+        """Those of this subject."""
+        self.asked += 1
+        return tuple(it for it in self.holders if (it.tenant, it.subject) == (tenant, subject))
+
+
+BY_KEY: Final = replace(LEAD, key_id="k1")
+
+
+def guarded(gateway: Rig, keys: Keys) -> Pipeline:
+    """Another gateway on the same store, which knows these keys."""
+    return gateway.also(replace(gateway.parts, approvers=keys))
+
+
+@pytest.mark.parametrize(
+    "holders",
+    [(), (replace(LEAD, permissions=frozenset()),), (replace(LEAD, attributes={"top": BIG - 1}),)],
+    ids=["key revoked", "permission gone", "limit lowered"],
+)
+async def test_the_yes_of_somebody_who_may_not_any_more_is_void(rig: MakeRig, holders: tuple[Caller, ...]) -> None:
+    """Nothing is sent; the same approval waits for somebody else, whose yes lets the call out. A row says why."""
+    keys = Keys(BY_KEY)
+    gateway = await rig(careful())
+    other = guarded(gateway, keys)
+    approval_id = await asked(gateway)
+    assert (await decided(gateway, approval_id, by=BY_KEY)).ok
+    keys.holders = holders
+
+    assert await asked(gateway, at=other) == approval_id
+    assert gateway.provider.requests == []
+    assert (await approval(gateway, approval_id)).status is Status.PENDING
+    ruled = [row for row in await gateway.rows() if row.kind is RowKind.APPROVAL]
+    assert [(row.outcome, row.settled_by) for row in ruled] == [
+        ("approved", "approver:lead"),
+        ("pending", "entitlement"),
+    ]
+
+    second = replace(BY_KEY, subject="lead-2", key_id="k2")
+    keys.holders = (*holders, second)
+    assert (await decided(gateway, approval_id, by=second)).ok
+    assert (await gateway.call(amount=BIG, at=other)).ok
+    assert (await approval(gateway, approval_id)).decision is not None
+
+
+async def test_a_permission_that_goes_between_claim_and_send_opens_no_gate(rig: MakeRig) -> None:
+    """It stood when the operation was claimed and is gone before the first byte: nothing is sent, and it is asked for."""
+    keys = Keys(BY_KEY)
+    gateway = await rig(careful(timeouts__connect="3s", timeouts__total="30s"))
+    other = guarded(gateway, keys)
+    approval_id = await asked(gateway)
+    assert (await decided(gateway, approval_id, by=BY_KEY)).ok
+    await gateway.provider.stop()
+    with gateway.provider.unreachable():
+        stuck = gateway.soon(amount=BIG, at=other)
+        await gateway.until(State.CLAIMED)
+        assert keys.asked == 1
+        keys.holders = ()
+    await gateway.provider.start()
+
+    assert error(await stuck, ErrorCode.APPROVAL_REQUIRED).details["approval_id"] == approval_id
+    assert gateway.provider.requests == []
+    assert (await approval(gateway, approval_id)).status is Status.PENDING
+    assert (await gateway.record()).state is State.FREE
+
+
+async def test_a_yes_given_with_a_token_is_not_asked_about_again(rig: MakeRig) -> None:
+    """What it proved at the decision counts: no file knows its holder."""
+    keys = Keys()
+    gateway = await rig(careful())
+    await allowed(gateway)
+    assert (await gateway.call(amount=BIG, at=guarded(gateway, keys))).ok
+    assert keys.asked == 0

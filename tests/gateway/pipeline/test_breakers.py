@@ -8,11 +8,13 @@ from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import act, answer, cut, late, silence
-from tests.gateway.pipeline.rig import Rig, keyed, plain, read
+from tests.gateway.pipeline.provider import act, answer, cut, late, listing, silence, when
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain, read
 from tests.waiting import eventually
 
 QUICK_BREAKER = {"breaker": {"consecutive": 2, "open": "1h", "window": "1h"}, "retry.max_attempts": 1}
+# What a write in doubt is looked up for would close the breaker.
+NO_LOOK = {"reconcile.inline": "0ms"}
 
 
 def code_of(envelope: Envelope) -> ErrorCode | None:
@@ -181,3 +183,50 @@ async def test_a_read_may_probe_before_a_plain_write(rig: MakeRig) -> None:
 
     await eventually(read_is_answered)
     assert (await gateway.call("A")).ok
+
+
+async def test_an_open_breaker_refuses_before_the_baseline_is_read(rig: MakeRig) -> None:
+    """The look-up of a write that may not go out would show nothing that anybody needs: nothing at all is sent."""
+    gateway = await rig(looked_up({"breaker": {"consecutive": 1, "open": "1h"}, "retry.max_attempts": 1, **NO_LOOK}))
+    await break_it(gateway, 1)
+    asked = len(gateway.provider.asked)
+    assert code_of(await gateway.call()) == ErrorCode.CIRCUIT_OPEN
+    assert (len(gateway.provider.asked), len(gateway.provider.sent)) == (asked, 1)
+
+
+@pytest.mark.parametrize("scope", ["one", "two"])
+async def test_a_baseline_that_fails_under_the_probe_loses_no_probe(rig: MakeRig, scope: str) -> None:
+    """The write was the probe and never left. The next one probes, although the lease of the first runs on for long."""
+    times = {"breaker": {"consecutive": 1, "open": "50ms", "scope": "one"}, "retry.max_attempts": 1}
+    reads = {"breaker": {"consecutive": 1, "open": "50ms", "scope": scope}, "retry.max_attempts": 1}
+    gateway = await rig(looked_up({**times, **NO_LOOK, "timeouts.grace": "1h"}), read(reads))
+    gateway.provider.writes += [answer(500)]
+    await gateway.call("BROKEN")
+    await asyncio.sleep(0.06)
+    gateway.provider.reads += [answer(500)]
+    assert code_of(await gateway.call("A")) == ErrorCode.UNAVAILABLE
+    assert [it.order for it in gateway.provider.sent] == ["BROKEN"]
+
+    async def goes_through() -> bool:
+        return (await gateway.call("B")).ok
+
+    await eventually(goes_through)
+
+
+async def test_a_baseline_is_read_under_the_probe_of_its_write(rig: MakeRig) -> None:
+    """Both ask one dependency: the look-up is no second probe, is not refused as one, and lets nobody else in."""
+    times = {"breaker": {"consecutive": 1, "open": "50ms", "scope": "one"}, "retry.max_attempts": 1}
+    gateway = await rig(looked_up({**times, **NO_LOOK, "timeouts.read": "2s"}), read(times))
+    gateway.provider.writes += [answer(500)]
+    await gateway.call("BROKEN")
+    await asyncio.sleep(0.06)
+    shown = asyncio.Event()
+    gateway.provider.reads += [when(shown, listing())]
+    asked = len(gateway.provider.asked)
+    probe = gateway.soon("A")
+    await gateway.provider.until_asked(asked + 1)
+    assert code_of(await gateway.call("B")) == ErrorCode.CIRCUIT_OPEN
+    shown.set()
+    assert (await probe).ok
+    assert [view.state for view in gateway.pipeline.breakers()] == ["closed"]
+    assert (await gateway.call("B")).ok

@@ -13,7 +13,6 @@ from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
 from gateway.contract.requests import ExecutionQuery, SignalQuery
-from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
 from tests.gateway.pipeline.conftest import MakeRig
@@ -214,22 +213,3 @@ async def test_a_store_that_is_busy_for_a_moment_does_not_keep_a_gateway_from_st
     await starting
 
     assert wires.it.lost == 1
-
-
-async def test_a_store_that_stays_away_keeps_it_from_starting(rig: MakeRig) -> None:
-    """After ten seconds whoever started it is told."""
-    wires = Wires()
-    gateway = await rig(plain(), wrap=wires)
-    clock = ManualClock()
-    other = gateway.also(replace(gateway.parts, clock=clock))
-    wires.it.loses = everything
-    starting = asyncio.create_task(other.start())
-    for _ in range(52):
-        if starting.done():
-            break
-        await clock.sleepers(1)
-        await clock.advance(0.2)
-
-    with pytest.raises(StoreUnavailableError):
-        await starting
-    assert clock.monotonic() - ManualClock().monotonic() == pytest.approx(10.0, abs=0.3)

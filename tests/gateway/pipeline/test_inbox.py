@@ -186,7 +186,7 @@ async def test_after_its_time_nobody_decides(rig: MakeRig) -> None:
     assert (await approval(gateway, approval_id)).status is Status.EXPIRED
 
 
-async def test_scenario_28_what_nobody_decides_lapses_by_itself(rig: MakeRig) -> None:
+async def test_what_nobody_decides_lapses_by_itself(rig: MakeRig) -> None:
     """No call and no decision has to come along; each end leaves one row."""
     gateway = await rig(careful(), settings={"sweep_interval_s": 0.05}, started=True)
     pending, yes = await asked(gateway), await asked(gateway, order="B")

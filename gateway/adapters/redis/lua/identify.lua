@@ -1,13 +1,19 @@
 -- Which memory is this, and has it been another since anybody looked?
 --
--- KEYS[1]  oncegate:{:shared}:memory   hash: id, servers, since
+-- KEYS[1]  oncegate:{:shared}:memory   hash: id, servers, since, schema
 -- ARGV[2]  id for a memory that has none
 -- ARGV[3]  the servers it is on: their replication ids, as one word
 -- ARGV[4]  the id that the caller knew; empty: none
 -- ARGV[5]  1: the caller has seen that what it knew is gone, though the id may still stand here
+-- ARGV[6]  the schema that the caller knows; it is that of a memory that has none
 --
--- Answers id and since: when (store's clock, s) it was last found to be another; 0: never.
+-- Answers id, since (when, on the store's clock in s, it was last found to be another; 0: never) and schema. Where the
+-- schema is not the caller's nothing is changed.
 local NOW = now()
+local schema = redis.call('HGET', KEYS[1], 'schema') or ARGV[6]
+if schema ~= ARGV[6] then
+  return {ARGV[1], NOW, '', '0', schema}
+end
 local it = redis.call('HMGET', KEYS[1], 'id', 'servers', 'since')
 local id, servers, since = it[1], it[2], it[3] or '0'
 if not id or (ARGV[5] == '1' and id == ARGV[4]) then
@@ -20,5 +26,5 @@ elseif ARGV[4] ~= '' and ARGV[4] ~= id and since == '0' then
   -- Whoever made the new id had not known the old one.
   since = NOW
 end
-redis.call('HSET', KEYS[1], 'id', id, 'servers', servers, 'since', since)
-return {ARGV[1], NOW, id, since}
+redis.call('HSET', KEYS[1], 'id', id, 'servers', servers, 'since', since, 'schema', schema)
+return {ARGV[1], NOW, id, since, schema}

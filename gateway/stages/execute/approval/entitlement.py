@@ -6,6 +6,7 @@ from typing import Any
 
 from gateway.contract.call import Caller
 from gateway.manifest.tool import ApprovalTerms
+from gateway.stages.execute.approval.ports import Approvers
 from gateway.stages.execute.approval.record import Approval
 
 
@@ -40,11 +41,20 @@ def evidence(terms: ApprovalTerms | None, approver: Caller) -> Mapping[str, Any]
     return {name: approver.attributes[name] for name in names if name in approver.attributes}
 
 
-def still_stands(approval: Approval, terms: ApprovalTerms | None) -> bool:
-    """Whether the yes was given by somebody who may give it, by what the manifest says now."""
+def still_stands(approval: Approval, terms: ApprovalTerms | None, approvers: Approvers | None) -> bool:
+    """Whether the yes was given by somebody who may give it, by what the manifest says now.
+
+    Args:
+        approvers: asked for what an approver who came with an API key may do today. Of any other credential nothing
+            is known but what it proved then; nor where nobody can say.
+    """
     decision = approval.decision
     if decision is None or decision.by == approval.subject or terms is None or terms.approvers != approval.approvers:
         return False
+    known = None if decision.key_id is None else approvers
+    today = None if known is None else known.today(approval.tenant, decision.by)
+    if today is not None:
+        return any(bar(approval, terms, holder, approving=True) is None for holder in today)
     return _within(terms, approval, decision.by, decision.attributes)
 
 

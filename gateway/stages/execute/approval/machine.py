@@ -1,7 +1,7 @@
 """Walks the table: each function takes an approval and what happened, and returns it as it becomes.
 
 Nothing here reads a clock or a store; every `status` comes from `table.status_after`; every changed approval carries
-the next version. What asks for time (deciding, reserving, spending) is refused to an approval that has lapsed.
+the next version. What asks for time (deciding, voiding, reserving, spending) is refused to an approval that has lapsed.
 """
 
 from dataclasses import replace
@@ -19,6 +19,11 @@ def approve(approval: Approval, decision: Decision) -> Approval:
 def deny(approval: Approval, decision: Decision) -> Approval:
     """A person forbids it."""
     return _in_time(approval, ApprovalEvent.DENIED, decision.wall, decision=decision)
+
+
+def void(approval: Approval, *, wall: float) -> Approval:
+    """Its yes counts no more: it waits for another."""
+    return _in_time(approval, ApprovalEvent.VOIDED, wall, decision=None)
 
 
 def lapse(approval: Approval, *, wall: float) -> Approval:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from gateway.contract.call import Caller
 from gateway.stages.execute.approval.record import Approval, Status
 
 
@@ -35,6 +36,14 @@ class ApprovalFilter:
     run_id: str | None = None
     tool: str | None = None
     limit: int = 100
+
+
+class Approvers(Protocol):
+    """What is known of those who decide, at the moment of the question. No wait, no round trip."""
+
+    def today(self, tenant: str, subject: str) -> tuple[Caller, ...] | None:
+        """What each credential of a subject stands for now; none: it has none any more. None: nobody here can say."""
+        ...
 
 
 class ApprovalStore(Protocol):

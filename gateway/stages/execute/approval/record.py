@@ -36,12 +36,14 @@ class Decision:
         by: the approver's subject.
         note: in the approver's own words.
         attributes: those of the approver that the manifest's `limit` names, as they were then.
+        key_id: of the API key with which the approver came; None: with another credential, which is not asked again.
     """
 
     by: str
     wall: float
     note: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    key_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

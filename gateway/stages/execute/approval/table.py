@@ -21,6 +21,8 @@ class ApprovalEvent(StrEnum):
     """The SENT mark was written, and it is proved that no byte followed it."""
     GIVEN_BACK = "given_back"
     """The claim ends with nothing sent: in the transaction that ends it."""
+    VOIDED = "voided"
+    """Whoever allowed it may not any more: somebody else has to decide."""
 
 
 APPROVAL_TRANSITIONS: Final[Mapping[Status, Mapping[ApprovalEvent, Status]]] = {
@@ -31,6 +33,7 @@ APPROVAL_TRANSITIONS: Final[Mapping[Status, Mapping[ApprovalEvent, Status]]] = {
     },
     Status.APPROVED: {
         ApprovalEvent.RESERVED: Status.RESERVED,
+        ApprovalEvent.VOIDED: Status.PENDING,
         ApprovalEvent.LAPSED: Status.EXPIRED,
     },
     Status.RESERVED: {

@@ -15,3 +15,7 @@ class ToolTransport(Protocol):
         (it is never reused); a write is therefore run in a task that nobody cancels.
         """
         ...
+
+    def has_idle(self, origin: str) -> bool:
+        """Whether an exchange with `origin` that is begun now would find a connection, and wait for nothing before its gate."""
+        ...

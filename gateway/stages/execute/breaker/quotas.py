@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from gateway.contract.call import Caller
@@ -27,12 +28,19 @@ class OperatorRates:
 def quotas(tool: str, limits: ToolLimits, over_all: OperatorRates, caller: Caller) -> tuple[Quota, ...]:
     """The buckets of one call, those of its tenant first."""
     tenant, subject = caller.tenant, caller.subject
-    return (
-        *_level("tool-caller", tenant, f"c\0{tool}\0{subject}", limits.rate),
-        *_level("caller", tenant, f"C\0{subject}", over_all.caller),
-        *_level("tool-tenant", tenant, f"t\0{tool}", limits.tenant_rate),
-        *_level("tenant", tenant, "T", over_all.tenant),
-        *_level(None, "", f"a\0{tool}", limits.total_rate),
+    levels: tuple[tuple[str | None, str, str, tuple[Rate, ...]], ...] = (
+        ("tool-caller", tenant, f"c\0{tool}\0{subject}", limits.rate),
+        ("caller", tenant, f"C\0{subject}", over_all.caller),
+        ("tool-tenant", tenant, f"t\0{tool}", limits.tenant_rate),
+        ("tenant", tenant, "T", over_all.tenant),
+        (None, "", f"a\0{tool}", limits.total_rate),
+    )
+    return tuple(
+        [
+            Quota(name=_named(name, rate.per_s), partition=partition, key=f"{key}\0{rate.per_s:g}", rate=rate)
+            for name, partition, key, rates in levels
+            for rate in rates
+        ]
     )
 
 
@@ -62,13 +70,6 @@ def _reset_s(quota: Quota, tokens: float, wait_s: float | None) -> int:
     return max(0, math.ceil(full_s if wait_s is None else wait_s))
 
 
-def _level(name: str | None, partition: str, key: str, rates: tuple[Rate, ...]) -> tuple[Quota, ...]:
-    return tuple(
-        Quota(
-            name=None if name is None else f"{name}-per-{_UNITS.get(rate.per_s, f'{rate.per_s:g}s')}",
-            partition=partition,
-            key=f"{key}\0{rate.per_s:g}",
-            rate=rate,
-        )
-        for rate in rates
-    )
+@cache
+def _named(level: str | None, per_s: float) -> str | None:
+    return None if level is None else f"{level}-per-{_UNITS.get(per_s, f'{per_s:g}s')}"

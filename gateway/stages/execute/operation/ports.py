@@ -14,6 +14,10 @@ class StoreUnavailableError(Exception):
     """The store cannot be reached or did not answer in time. Nothing may be sent on the strength of it."""
 
 
+class StoreUnfitError(StoreUnavailableError):
+    """It answers, and must not be used as it is: somebody has to change its settings, or ours. One sentence."""
+
+
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:

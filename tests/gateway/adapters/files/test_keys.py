@@ -275,3 +275,33 @@ def test_processes_that_create_together_lose_no_key(path: Path) -> None:
 
 def _set_time(path: Path, mtime_ns: int) -> None:
     os.utime(path, ns=(mtime_ns, mtime_ns))
+
+
+def test_what_a_subject_may_today_is_what_its_keys_stand_for(path: Path) -> None:
+    """All of them that are neither revoked nor over; of another tenant's subject of that name nothing."""
+    make(path, subject="lead", expires_wall=2_000.0)
+    create_key(path, subject="lead", tenant="acme", permissions=("refunds:approve",), attributes={})
+    create_key(path, subject="lead", tenant="other", permissions=("everything",), attributes={})
+    wall = 1_000.0
+    keys = KeyFile(path, wall=lambda: wall)
+
+    assert [sorted(it.permissions) for it in keys.today("acme", "lead") or ()] == [
+        ["orders:read", "orders:refund"],
+        ["refunds:approve"],
+    ]
+    wall = 2_000.0
+    [left] = keys.today("acme", "lead") or ()
+    assert left.key_id is not None
+    revoke_key(path, left.key_id)
+    assert keys.reload()
+    assert keys.today("acme", "lead") == ()
+    assert keys.today("acme", "nobody") == ()
+
+
+def test_without_a_file_nobody_can_say_what_a_subject_may(path: Path) -> None:
+    """A gateway that takes tokens only knows of no keys; once there was a file, no key is none."""
+    keys = KeyFile(path)
+    assert keys.today("acme", "lead") is None
+    make(path)
+    assert keys.reload()
+    assert keys.today("acme", "lead") == ()

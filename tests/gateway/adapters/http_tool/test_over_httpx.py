@@ -57,6 +57,11 @@ async def test_a_route_that_is_missing_fails_the_test() -> None:
         await exchange(httpx.MockTransport(respx.Router().async_handler))
 
 
+async def test_a_connection_is_always_at_hand() -> None:
+    """What is in process has none to open."""
+    assert OverHttpx(answering(200), SystemClock()).has_idle(ORIGIN)
+
+
 async def test_an_application_in_process_is_a_tool() -> None:
     """Through httpx's own ASGI transport."""
 

@@ -131,6 +131,23 @@ async def test_the_pool_bounds_what_is_open(raw_server: Serve, make_transport: M
     assert (server.arrived, server.connections, pools(transport)) == (30, 3, "0 active, 3 idle, 0 waiting")
 
 
+async def test_a_connection_at_hand_is_told_of(raw_server: Serve, make_transport: Make) -> None:
+    """Where one is idle and its slot is free; an origin that is none has none."""
+    server = raw_server([serve()])
+    transport = make_transport(server, connections=1)
+    seen = [transport.has_idle(server.origin), transport.has_idle("gopher://pay.example")]
+    during: list[bool] = []
+
+    async def gate() -> None:
+        during.append(transport.has_idle(server.origin))
+
+    await transport.exchange(request_to(server), limits(), gate)
+    after = transport.has_idle(server.origin)
+    await transport.exchange(request_to(server), limits(), gate)
+
+    assert (seen, during, after) == ([False, False], [False, False], True)
+
+
 async def test_a_full_pool_is_told_as_such(raw_server: Serve, make_transport: Make) -> None:
     """Phase NONE: nothing was even tried; the deadline is called by its own name."""
     server = raw_server([REQUEST, hold])

@@ -12,7 +12,7 @@ import pytest
 from gateway.adapters.sqlite import limits as module
 from gateway.adapters.sqlite.limits import SqliteLimits
 from gateway.manifest.policies import Rate
-from gateway.stages.execute.breaker.rate import Quota
+from gateway.stages.execute.breaker.rate import Buckets, Quota
 from gateway.stages.execute.breaker.spending import KEPT_S, Purse
 from tests.clocks import ManualClock
 from tests.conformance.stores import host
@@ -65,6 +65,20 @@ async def test_another_boot_begins_with_full_buckets(path: Path) -> None:
     assert (await after.take([MINE])).refused is None
     assert await after.reserve(RUN, "b", 1, 5) == 5.0
     after.close()
+
+
+@pytest.mark.parametrize(("count", "per_s"), [(1, 60.0), (3, 1.0), (7, 0.9)])
+async def test_one_statement_counts_as_the_rule_does(path: Path, count: int, per_s: float) -> None:
+    """What is left, what is refused and how long to wait: the same as in memory, whatever the pauses."""
+    clock, buckets = ManualClock(), Buckets()
+    quota = Quota(name="n", partition="acme", key="a", rate=Rate(count=count, per_s=per_s))
+    counted = SqliteLimits(path, host(clock))
+    for step in range(60):
+        await clock.advance(per_s / count * (0.0, 0.3, 0.9, 2.5)[step * step % 4])
+        mine, rule = await counted.take([quota]), buckets.take([quota], now=clock.monotonic())
+        assert mine.refused == rule.refused
+        assert [*mine.tokens, mine.wait_s] == pytest.approx([*rule.tokens, rule.wait_s])
+    counted.close()
 
 
 async def test_a_broken_file_is_made_anew(path: Path) -> None:

@@ -91,9 +91,53 @@ def test_a_yes_rests_on_what_the_limit_names_and_on_nothing_else() -> None:
 def test_before_sending_the_yes_is_judged_once_more() -> None:
     """By the approver's attributes as they were, and by what the manifest says now."""
     given = in_status(Status.RESERVED)
-    assert still_stands(given, terms())
-    assert not still_stands(replace(given, arguments={"amount": 101}), terms())
-    assert not still_stands(given, terms(approvers="refunds:lead"))
-    assert not still_stands(given, None)
-    assert not still_stands(replace(given, decision=None), terms())
-    assert not still_stands(replace(given, decision=Decision(by="agent", wall=1.0, attributes={"most": 100})), terms())
+    assert still_stands(given, terms(), None)
+    assert not still_stands(replace(given, arguments={"amount": 101}), terms(), None)
+    assert not still_stands(given, terms(approvers="refunds:lead"), None)
+    assert not still_stands(given, None, None)
+    assert not still_stands(replace(given, decision=None), terms(), None)
+    assert not still_stands(
+        replace(given, decision=Decision(by="agent", wall=1.0, attributes={"most": 100})), terms(), None
+    )
+
+
+class Keys:
+    """What is known of the keys of `lead` in `acme`; of nobody else there is one."""
+
+    def __init__(self, *holders: Caller, silent: bool = False) -> None:
+        self._holders = holders
+        self._silent = silent
+
+    def today(self, tenant: str, subject: str) -> tuple[Caller, ...] | None:
+        """As it is told."""
+        if self._silent:
+            return None
+        return self._holders if (tenant, subject) == ("acme", "lead") else ()
+
+
+BY_KEY = Decision(by="lead", wall=1_100.0, attributes={"most": 100}, key_id="k1")
+
+
+@pytest.mark.parametrize(
+    ("keys", "stands"),
+    [
+        (Keys(LEAD), True),
+        (Keys(replace(LEAD, permissions=frozenset()), LEAD), True),
+        (Keys(), False),
+        (Keys(replace(LEAD, permissions=frozenset())), False),
+        (Keys(replace(LEAD, attributes={"most": 49})), False),
+        (Keys(replace(LEAD, attributes={})), False),
+        (Keys(silent=True), True),
+        (None, True),
+    ],
+)
+def test_a_yes_given_with_a_key_stands_on_what_its_holder_may_today(keys: Keys | None, stands: bool) -> None:  # noqa: FBT001
+    """Any of the keys will do, and one without the permission, or with a lower limit, does not. Unknown is as it was."""
+    given = replace(in_status(Status.APPROVED), decision=BY_KEY)
+    assert still_stands(given, terms(), keys) is stands
+
+
+def test_a_yes_given_with_a_token_stands_on_what_it_proved() -> None:
+    """Nobody is asked about whoever holds no key."""
+    given = replace(in_status(Status.APPROVED), decision=replace(BY_KEY, key_id=None))
+    assert still_stands(given, terms(), Keys())

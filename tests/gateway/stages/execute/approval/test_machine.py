@@ -19,12 +19,14 @@ MOVES: Final[Mapping[ApprovalEvent, Callable[[Approval, float], Approval]]] = {
     ApprovalEvent.SPENT: lambda it, wall: machine.spend(it, wall=wall),
     ApprovalEvent.NEVER_LEFT: lambda it, wall: machine.take_back_mark(it, wall=wall),
     ApprovalEvent.GIVEN_BACK: lambda it, wall: machine.give_back(it, wall=wall),
+    ApprovalEvent.VOIDED: lambda it, wall: machine.void(it, wall=wall),
 }
 ASKS_FOR_TIME: Final = {
     ApprovalEvent.APPROVED,
     ApprovalEvent.DENIED,
     ApprovalEvent.RESERVED,
     ApprovalEvent.SPENT,
+    ApprovalEvent.VOIDED,
 }
 
 
@@ -62,3 +64,11 @@ def test_a_reservation_names_its_claim_until_it_is_given_back() -> None:
     ] * 2
     back = machine.give_back(in_status(Status.RESERVED), wall=IN_TIME)
     assert (back.status, back.operation_id, back.fence, back.decision) == (Status.APPROVED, None, None, YES)
+
+
+def test_a_void_yes_leaves_nothing_of_itself() -> None:
+    """It waits as it waited before, until the same moment, and another may decide."""
+    void = machine.void(in_status(Status.APPROVED), wall=IN_TIME)
+    assert (void.status, void.decision, void.expires_wall) == (Status.PENDING, None, LAPSES_WALL)
+    other = Decision(by="other", wall=IN_TIME)
+    assert machine.approve(void, other).decision == other
