@@ -1,6 +1,5 @@
 """A gateway process, two leads with API keys, and what one of them allowed before the key was taken away."""
 
-import asyncio
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from bench.scenarios.target import Kind
 from gateway.adapters.files.keys import create_key, revoke_key
 from gateway.demo.gateway_process import start_gateway
 from gateway.demo.provider_process import ProviderProcess
+from tests.waiting import eventually
 
 REFUND: Final = Refund(order="ORD-1", tool=TOOLS[Column.PLAIN], amount_paise=LARGE_PAISE)
 
@@ -29,9 +29,13 @@ def key(folder: Path, subject: str, *permissions: str) -> tuple[str, str]:
 
 async def until_unknown(url: str, text: str) -> None:
     """Wait until the gateway has taken the file without this key."""
-    async with asyncio.timeout(30.0), httpx.AsyncClient(trust_env=False, timeout=30.0) as asking:
-        while (await asking.get(f"{url}/v1/approvals", headers={"Authorization": f"Bearer {text}"})).status_code != 401:  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.05)
+    async with httpx.AsyncClient(trust_env=False, timeout=30.0) as asking:
+
+        async def unknown() -> bool:
+            answer = await asking.get(f"{url}/v1/approvals", headers={"Authorization": f"Bearer {text}"})
+            return answer.status_code == 401
+
+        await eventually(unknown)
 
 
 async def test_what_a_lead_allowed_is_void_without_the_leads_key(tmp_path: Path) -> None:

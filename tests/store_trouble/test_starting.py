@@ -1,8 +1,7 @@
 """Gateway processes that start while their server is away, or is not to be trusted with records."""
 
-import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from gateway.demo.processes import Child, NotStartedError
 from gateway.demo.provider_process import ProviderProcess
 from tests import redis_servers
 from tests.redis_servers import Server
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -98,12 +98,6 @@ def _served(kind: str, port: int, *arguments: str) -> Any:
         server.close()
 
 
-async def _becomes(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(30.0):
-        while not await holds():  # noqa: ASYNC110 - it is another process
-            await asyncio.sleep(0.05)
-
-
 async def test_without_its_server_it_serves_reads_and_takes_writes_when_there_is_one(place: Place, kind: str) -> None:
     """It listens, says what is missing, refuses writes quickly and sends nothing; then the server comes, and it is ready."""
     await place.start()
@@ -122,7 +116,7 @@ async def test_without_its_server_it_serves_reads_and_takes_writes_when_there_is
         async def ready() -> bool:
             return await place.ready() == (200, "ok")
 
-        await _becomes(ready)
+        await eventually(ready)
         assert (await place.write("ORD-0")).told.kind is Kind.DONE
         assert len(await place.requests()) == 1
 
@@ -170,7 +164,7 @@ async def test_one_that_comes_later_and_evicts_is_not_used(place: Place, kind: s
         async def found() -> bool:
             return "allkeys-lru" in (await place.ready())[1]
 
-        await _becomes(found)
+        await eventually(found)
         assert (await place.write("ORD-1")).told.code == "store_unavailable"
         assert (await place.read()).told.kind is Kind.DONE
         assert await place.requests() == []
@@ -179,7 +173,7 @@ async def test_one_that_comes_later_and_evicts_is_not_used(place: Place, kind: s
         async def taken() -> bool:
             return (await place.write("ORD-1")).told.kind is Kind.DONE
 
-        await _becomes(taken)
+        await eventually(taken)
         assert len(await place.requests()) == 1
 
 

@@ -15,6 +15,7 @@ from agent_client.engines.dbos import QUEUE, WORKFLOW, Fleet
 from agent_client.status import Status
 from tests.agent_client.engines.worker import VERSION
 from tests.agent_client.world import World
+from tests.waiting import turns
 
 pytestmark = pytest.mark.slow
 
@@ -119,12 +120,10 @@ async def test_no_more_than_that_work_at_once() -> None:
     async with asyncio.TaskGroup() as group:
         for task_id in ends:
             group.create_task(step(task_id))
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await turns(10)
         assert at_work == ["t1", "t2"]
         ends["t1"].set()
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await turns(10)
         assert at_work == ["t1", "t2", "t3"]
         for end in ends.values():
             end.set()

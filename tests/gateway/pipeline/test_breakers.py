@@ -31,7 +31,7 @@ async def break_it(gateway: Rig, failures: int = 2) -> None:
 
 async def due(gateway: Rig) -> None:
     """Wait until every breaker lets a probe through, by its own word."""
-    await eventually(lambda: all(view.retry_after_s == 0 for view in gateway.pipeline.breakers()))
+    await eventually(lambda: all(not view.retry_after_s for view in gateway.pipeline.breakers()))
 
 
 async def test_an_open_breaker_sends_nothing(rig: MakeRig) -> None:
@@ -202,7 +202,7 @@ async def test_a_baseline_that_fails_under_the_probe_loses_no_probe(rig: MakeRig
     gateway = await rig(looked_up({**times, **NO_LOOK, "timeouts.grace": "1h"}), read(reads))
     gateway.provider.writes += [answer(500)]
     await gateway.call("BROKEN")
-    await asyncio.sleep(0.06)
+    await due(gateway)
     gateway.provider.reads += [answer(500)]
     assert code_of(await gateway.call("A")) == ErrorCode.UNAVAILABLE
     assert [it.order for it in gateway.provider.sent] == ["BROKEN"]
@@ -216,10 +216,12 @@ async def test_a_baseline_that_fails_under_the_probe_loses_no_probe(rig: MakeRig
 async def test_a_baseline_is_read_under_the_probe_of_its_write(rig: MakeRig) -> None:
     """Both ask one dependency: the look-up is no second probe, is not refused as one, and lets nobody else in."""
     times = {"breaker": {"consecutive": 1, "open": "50ms", "scope": "one"}, "retry.max_attempts": 1}
-    gateway = await rig(looked_up({**times, **NO_LOOK, "timeouts.read": "2s"}), read(times))
+    gateway = await rig(
+        looked_up({**times, **NO_LOOK, "timeouts.read": "20s"}), read({**times, "timeouts.read": "20s"})
+    )
     gateway.provider.writes += [answer(500)]
     await gateway.call("BROKEN")
-    await asyncio.sleep(0.06)
+    await due(gateway)
     shown = asyncio.Event()
     gateway.provider.reads += [when(shown, listing())]
     asked = len(gateway.provider.asked)

@@ -107,7 +107,7 @@ async def test_what_has_to_wait_is_claimed_first(rig: MakeRig, manifest: dict[st
 
 async def test_identical_calls_at_once_make_one_send(rig: MakeRig) -> None:
     """Connections for all of them are at hand: one gate lets one through, the others are told what it came to."""
-    gateway = await rig(plain({"timeouts.read": "2s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)] * 8
     others = [gateway.soon(f"warm{number}") for number in range(8)]
@@ -123,7 +123,7 @@ async def test_identical_calls_at_once_make_one_send(rig: MakeRig) -> None:
 
 async def test_two_operations_do_not_pass_each_other_on_one_hold(rig: MakeRig) -> None:
     """Of two writes to one order only one is under way at a time."""
-    gateway = await rig(plain({"timeouts.read": "2s"}), plain({"name": "also", "timeouts.read": "2s"}))
+    gateway = await rig(plain({"timeouts.read": "20s"}), plain({"name": "also", "timeouts.read": "20s"}))
     await warm(gateway)
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
@@ -198,7 +198,7 @@ async def test_a_claim_that_somebody_else_made_meanwhile_is_not_taken_for_ones_o
 async def test_a_write_that_is_withheld_leaves_its_record_free(rig: MakeRig) -> None:
     """No slot: the claim is kept and given up, with the row of the refusal."""
     wires = Watched()
-    slots = {"limits.concurrency": 1, "timeouts.pool": "20ms", "timeouts.read": "2s"}
+    slots = {"limits.concurrency": 1, "timeouts.pool": "20ms", "timeouts.read": "20s"}
     gateway = await rig(plain(slots), wrap=wires)
     hopeful = gateway.also(replace(gateway.parts, transport=Hopeful(gateway.parts.transport)))
     hold = asyncio.Event()
