@@ -25,6 +25,11 @@ class WallClock:
         """Seconds since 1970 UTC, never less than the largest stored."""
         return max(self._look(), self._largest)
 
+    @property
+    def largest(self) -> float:
+        """The largest time that this process knows to be stored."""
+        return self._largest
+
     def stepped_back(self) -> bool:
         """Whether the host's clock stands over 5 s before the largest time stored."""
         return self._largest - self._look() > _STEP_S
