@@ -22,6 +22,8 @@ from gateway.manifest.tool import HttpBackend, Tool
 
 # What an approval of an action depends on: a typo mended in a description voids none.
 _POLICY_SECTIONS: Final = ("effect", "backend", "downstream_key", "rules", "approval")
+# Keywords of a schema whose value is an instance and no schema.
+_INSTANCES: Final = frozenset({"const", "default", "enum", "examples"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +141,29 @@ def _identifying(source: ManifestSource, identity: policies.Identity, material: 
         "fields": identity.fields if isinstance(identity.fields, str) else sorted(identity.fields),
         "scope": identity.scope.value,
         "normalisers": _normalisers(source.arguments),
+        # Records of an unknown outcome stand on them: under another name they would stand in nobody's way.
+        "holds": dict(source.holds),
     }
+    properties = source.arguments.get("properties", {})
     if identity.fields == "all" and source.effect is not policies.Effect.READ:
         # Every material argument is in the key, also the one that a caller left out and a default filled in.
-        properties = source.arguments.get("properties", {})
         found["material"] = {name: _defaults(properties[name]) for name in material}
+    named = () if identity.fields == "caller" else material if identity.fields == "all" else identity.fields
+    # 7 and "7" are two keys.
+    found["types"] = {name: _types(properties.get(name)) for name in sorted(named)}
     return found
+
+
+def _types(schema: Any) -> Any:
+    """Every `type` at one place of the schema and below, with the keywords on the way to it."""
+    if isinstance(schema, list):
+        return [found for each in schema if (found := _types(each))]
+    if not isinstance(schema, Mapping):
+        return None
+    below = {name: found for name, child in schema.items() if name not in _INSTANCES and (found := _types(child))}
+    kind = schema.get("type")
+    own = {"type": sorted(kind) if isinstance(kind, list) else kind} if isinstance(kind, str | list) else {}
+    return below | own
 
 
 def _defaults(schema: Any) -> dict[str, Any]:

@@ -58,7 +58,9 @@ class IdentitySection(Section):
     operation: ToolName | None = Field(
         None, description="Default: the tool's name. A successor names its predecessor's."
     )
-    revision: Count = Field(_I.revision, description="Raised when identity, normalisers, operation or effect change.")
+    revision: Count = Field(
+        _I.revision, description="Raised when identity, its types, normalisers, operation, holds or effect change."
+    )
     fields: IdentityFields = Field(
         description="The identifying arguments; or all of them; or caller: the caller must send an Idempotency-Key."
     )

@@ -131,7 +131,7 @@ class Pins:
                 continue
             if tool.identity.revision <= manifest.revision and manifest.revision == self._latest(tool):
                 raise RevisionError(
-                    f"{tool.name}: identity, normalisers, operation or effect differ from the manifest that stored "
+                    f"{tool.name}: identity, normalisers, operation, holds or effect differ from the manifest that stored "
                     f"records were made with; raise identity.revision above {manifest.revision}, so that these are "
                     "still found, or go back to it."
                 )

@@ -20,7 +20,7 @@ from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.amnesia import unsure_for_s
-from gateway.stages.execute.operation.intention import differing, former_keys, today
+from gateway.stages.execute.operation.intention import differing, former_holds, former_keys, today
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import (
     Answered,
@@ -43,7 +43,7 @@ from gateway.stages.execute.operation.meeting import (
     meet_holders,
 )
 from gateway.stages.execute.operation.ports import Snapshot
-from gateway.stages.execute.operation.record import RUNNING, Record, State
+from gateway.stages.execute.operation.record import RUNNING, Hold, Record, State
 from gateway.stages.feedback.context import Blocker, Suggestion
 from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.outcome import learned
@@ -96,17 +96,22 @@ class Writes:
     async def meet(self, visit: Visit) -> Meeting:
         """What stands in the store about this call's operation and its holds, and what that means for it."""
         own, snapshot = await self.meet_own(visit)
-        return meet_holders(own, visit.intention.holds, snapshot.holders, now=snapshot.now)
+        return meet_holders(own, self._holds(visit), snapshot.holders, now=snapshot.now)
 
     async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord | NotRepeatable, Snapshot]":
         """The same for the operation alone, whoever stands on its holds."""
         store, intention = self._parts.store, visit.intention
-        former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
-        snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *former), intention.holds)
+        keys = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
+        snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *keys), self._holds(visit))
         unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
         return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+
+    def _holds(self, visit: Visit) -> tuple[Hold, ...]:
+        """Its own holds, and those on which records of an earlier revision may stand."""
+        former = self._pins.former(visit.intention.tool)
+        return visit.intention.holds + former_holds(former, visit.call, visit.telling.caller)
 
     def _unsure_for_s(self, visit: Visit, now: float) -> float:
         """How long a write of this tool may still be under way that the store has forgotten."""
@@ -183,14 +188,11 @@ class Writes:
         told = await self._wait_for(record, visit)
         if isinstance(told, Envelope):
             return visit.telling.adopt(told)
-        if told is _Wait.LOOK:
-            return None
-        return visit.telling.stored(record, retry_after_s=1.0)
+        return None if told is _Wait.LOOK else visit.telling.stored(record, retry_after_s=1.0)
 
     async def _held(self, holder: Record, visit: Visit) -> Step:
         if holder.state in RUNNING:
-            told = await self._wait_for(holder, visit)
-            if told is not _Wait.OVER:
+            if await self._wait_for(holder, visit) is not _Wait.OVER:
                 return None
             return visit.telling.refuse(ErrorCode.DEADLINE_BEFORE_SEND)
         hold = next((h for h in visit.intention.holds if h in holder.holds), None)

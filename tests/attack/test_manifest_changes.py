@@ -13,6 +13,7 @@ from gateway.pipeline.core import Pipeline
 from gateway.pipeline.pinning import RevisionError
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
+from tests.gateway.pipeline.provider import cut
 from tests.gateway.pipeline.rig import Rig, keyed, plain
 
 
@@ -147,3 +148,39 @@ async def test_a_tool_that_was_away_makes_no_record_of_a_forgotten_send(rig: Mak
     assert refused.error is not None
     assert refused.error.code is ErrorCode.GATEWAY_CONFIG_ERROR
     assert len(await gateway.records()) == 1
+
+
+@pytest.mark.parametrize("holds", [{"order_no": "order"}, {"order": "amount"}], ids=["renamed", "moved"])
+async def test_what_is_in_doubt_stands_in_the_way_under_its_former_hold(rig: MakeRig, holds: Any) -> None:
+    """Another hold needs another revision; with it, a write in doubt still blocks the next one on its order."""
+    by_amount = {"identity.fields": ["order", "amount"]}
+    gateway = await rig(plain(by_amount), started=True)
+    gateway.provider.writes += [cut]
+    await gateway.call("A", 500)
+    changed = {**by_amount, "holds": holds}
+
+    assert not put(gateway, plain(changed))
+    assert put(gateway, plain({**changed, "identity.revision": 2}))
+    restarted = gateway.also()
+    await restarted._pins.start()
+
+    for other in (gateway.pipeline, restarted):
+        blocked = await gateway.call("A", 400, at=other)
+        assert blocked.error is not None
+        assert blocked.error.code is ErrorCode.BLOCKED_BY_UNKNOWN
+    assert (await gateway.call("B", 400)).ok
+    assert [it.order for it in gateway.provider.sent] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    "base",
+    [{"identity.fields": ["order", "amount"]}, {"identity.fields": "all", "identity.window": "24h"}],
+    ids=["named", "all"],
+)
+async def test_another_type_of_what_identifies_needs_another_revision(rig: MakeRig, base: Mapping[str, Any]) -> None:
+    """5 and "5" are two keys: a manifest that makes one of the other does not load without it."""
+    gateway = await rig(keyed(base), started=True)
+    retyped = keyed({**base, "arguments.properties.amount": {"type": "string"}})
+
+    assert not put(gateway, retyped)
+    assert put(gateway, {**retyped, "identity": {**retyped["identity"], "revision": 2}})

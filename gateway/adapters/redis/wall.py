@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from gateway.at_rest.largest_wall import LargestWall
 from gateway.clock import Clock
 
 _STEP_S: Final = 5.0
@@ -12,16 +13,16 @@ class WallClock:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._largest = 0.0
+        self._largest = LargestWall()
 
     def now(self) -> float:
-        """Seconds since 1970 UTC, never less than the largest that is known to be stored."""
-        return max(self._clock.wall(), self._largest)
+        """Seconds since 1970 UTC, never less than the largest that is known to be stored, which runs on."""
+        return max(self._clock.wall(), self._largest.now(self._clock.monotonic()))
 
     def stepped_back(self) -> bool:
         """Whether the host's clock stands over 5 s before the largest time stored."""
-        return self._largest - self._clock.wall() > _STEP_S
+        return self._largest.now(self._clock.monotonic()) - self._clock.wall() > _STEP_S
 
     def learn(self, stored: float) -> None:
         """The store has told its largest time."""
-        self._largest = max(self._largest, stored)
+        self._largest.learn(stored, monotonic=self._clock.monotonic())

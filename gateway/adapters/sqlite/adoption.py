@@ -18,6 +18,7 @@ from gateway.stages.execute.operation.rebase import rebase
 _SECRET_BYTES: Final = 32
 _HOLD_SECRET: Final = "hold_secret"  # noqa: S105 - the name of a row
 _UNSEALED: Final = ""
+_LONG_OVER_S: Final = 86_400.0
 _ENDED: Final = "state IN ('done', 'refused')"
 
 
@@ -62,6 +63,10 @@ def adopt_boot(connection: apsw.Connection, host: Host, sealer: Sealer) -> None:
         return
     connection.execute("UPDATE operations SET care_token = NULL, care_until = 0 WHERE care_token IS NOT NULL")
     now = host.boottime()
+    if recall(connection, "changed_at") is not None:
+        # What was under way when it was noticed may be, still; a day later it is not, whatever the clock is worth.
+        recent = abs(host.wall() - recall(connection, "changed_wall")) < _LONG_OVER_S
+        remember(connection, "changed_at", now if recent else None)
     sql = f"SELECT lease_s, {codec.COLUMNS} FROM operations WHERE NOT {_ENDED}"
     found: list[tuple[Any, ...]] = connection.execute(sql).fetchall()
     for lease_s, *row in found:
@@ -70,6 +75,38 @@ def adopt_boot(connection: apsw.Connection, host: Host, sealer: Sealer) -> None:
             "UPDATE operations SET version = ?, lease_until = ?, due_at = ?, machine = ? WHERE key = ?",
             (record.version, record.lease_until, codec.due_at(record, now), codec.machine_text(record), record.key),
         )
+
+
+def adopt_file(connection: apsw.Connection, host: Host, *, identity: str, told: tuple[str, float] | None) -> bool:
+    """Notice that the file is not the one that was last written: a backup in its place, or a copy. It has forgotten.
+
+    Then it gets another epoch, and `changed_at` says since when. A file that nobody has written yet is only given an
+    epoch.
+
+    Args:
+        identity: `file_identity` of the file.
+        told: what the witness says.
+
+    Returns:
+        Whether it has forgotten.
+    """
+    epoch, known = recall(connection, "epoch"), recall(connection, "largest_wall") or 0.0
+    moved = recall(connection, "file") not in (None, identity)
+    behind = epoch is not None and told is not None and (told[0] != epoch or told[1] > known)
+    remember(connection, "file", identity)
+    if epoch is None or moved or behind:
+        remember(connection, "epoch", secrets.token_hex(16))
+        remember(connection, "largest_wall", max(known, 0.0 if epoch is None or told is None else told[1]))
+    if moved or behind:
+        remember(connection, "changed_at", host.boottime())
+        remember(connection, "changed_wall", host.wall())
+    return moved or behind
+
+
+def changed_at(connection: apsw.Connection) -> float | None:
+    """When the file was last found to have forgotten, on the host's boot clock; None: never, or over a day ago."""
+    found: float | None = recall(connection, "changed_at")
+    return found
 
 
 def adopt_seals(connection: apsw.Connection, sealer: Sealer) -> bytes:

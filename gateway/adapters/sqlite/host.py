@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +32,11 @@ NETWORK_FILESYSTEMS: Final = {
 }
 """`f_type` of statfs(2) for file systems whose locks or shared memory SQLite cannot rely on between processes."""
 
+# statx(2): struct statx is 256 bytes long; its mask comes first, and the time of birth stands at byte 80.
+_STATX_BYTES: Final = 256
+_STATX_BTIME: Final = 0x800
+_BTIME_AT: Final = 80
+_AT_FDCWD: Final = -100
 # struct statfs begins with f_type, a long on every 64-bit Linux, and is 120 bytes long.
 _STATFS_BYTES: Final = 512
 
@@ -77,6 +83,26 @@ def filesystem_type(path: Path) -> int:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code), str(path))
     return ctypes.c_long.from_buffer(buffer).value & 0xFFFFFFFF
+
+
+def file_identity(path: Path) -> str:
+    """Which file this is among all that ever were on its file system: its inode, and when that was born.
+
+    A number of an inode is given again; the birth tells the two apart, where the file system knows it.
+
+    Raises:
+        OSError: the path cannot be asked about.
+    """
+    inode = path.stat().st_ino
+    statx = getattr(ctypes.CDLL(None, use_errno=True), "statx", None)
+    buffer = ctypes.create_string_buffer(_STATX_BYTES)
+    if statx is None or statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, buffer) != 0:
+        return f"{inode}"
+    (mask,) = struct.unpack_from("=I", buffer)
+    if not mask & _STATX_BTIME:
+        return f"{inode}"
+    seconds, nanoseconds = struct.unpack_from("=qI", buffer, _BTIME_AT)
+    return f"{inode}@{seconds}.{nanoseconds:09d}"
 
 
 def _read_machine_id() -> str | None:

@@ -3,9 +3,9 @@
 All of it happens in one write transaction, so that processes starting together find either nothing or all of it.
 """
 
+import logging
 import os
 import re
-import secrets
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -15,8 +15,11 @@ import apsw
 
 from gateway.adapters.sqlite import adoption
 from gateway.adapters.sqlite.adoption import StoreRefusedError
-from gateway.adapters.sqlite.host import NETWORK_FILESYSTEMS, Host
+from gateway.adapters.sqlite.host import NETWORK_FILESYSTEMS, Host, file_identity
+from gateway.adapters.sqlite.witness import Witness
 from gateway.at_rest.sealing import Sealer
+
+logger = logging.getLogger("oncegate")
 
 MIN_SQLITE: Final = (3, 51, 3)
 """Before it, a checkpoint that races a writer of another process can lose acknowledged commits (WAL-reset bug)."""
@@ -33,7 +36,8 @@ class OpenFile:
     Attributes:
         inode: of the file as it was opened: another file under its path is another memory.
         writing, reading: the process's two connections; neither waits for a lock.
-        epoch: the file's id, made with it.
+        epoch: the file's id, made with it; another once it was found to have forgotten.
+        changed_at: when that was, on the host's boot clock; None: never, or long ago.
         hold_secret: keys the digests of hold entries.
     """
 
@@ -42,6 +46,8 @@ class OpenFile:
     writing: apsw.Connection
     reading: apsw.Connection
     epoch: str
+    changed_at: float | None
+    witness: Witness
     hold_secret: bytes
 
 
@@ -61,6 +67,7 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
         _create(path)
         require_local(path, host)
         writing = _connect(path)
+        witness = Witness(witness_path(path))
     except (OSError, apsw.Error) as error:
         raise StoreRefusedError(f"{path}: {error}") from error
     try:
@@ -70,15 +77,27 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
             adoption.adopt_host(writing, host, accept_host=accept_host)
             hold_secret = adoption.adopt_seals(writing, sealer)
             adoption.adopt_boot(writing, host, sealer)
+            forgot = adoption.adopt_file(writing, host, identity=file_identity(path), told=witness.told())
             epoch = str(adoption.recall(writing, "epoch"))
+            changed_at = adoption.changed_at(writing)
+            # Before it is durable: should it not become so, the next who opens the file is told that it is another.
+            witness.tell(epoch, float(adoption.recall(writing, "largest_wall")))
         reading = _connect(path)
         reading.execute("PRAGMA query_only = ON")
     except apsw.Error as error:
         writing.close()
+        witness.close()
         raise StoreRefusedError(f"{path}: {type(error).__name__}: {error}") from error
     except BaseException:
         writing.close()
+        witness.close()
         raise
+    if forgot:
+        logger.warning(
+            "the store's file is a copy or a backup of the one that was last written: what it has forgotten may have been"
+            " sent; tools without a key are refused until that is over, the others look first",
+            extra={"store": str(path), "epoch": epoch},
+        )
     for connection in (writing, reading):
         # From here on waiting is ours: SQLite's own would stop the loop.
         connection.set_busy_timeout(0)
@@ -88,8 +107,15 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
         writing=writing,
         reading=reading,
         epoch=epoch,
+        changed_at=changed_at,
+        witness=witness,
         hold_secret=hold_secret,
     )
+
+
+def witness_path(path: Path) -> Path:
+    """Where the witness of this file is."""
+    return path.with_name(f"{path.name}-witness")
 
 
 def require_sqlite(version: str) -> None:
@@ -134,9 +160,6 @@ def upgrade(connection: apsw.Connection, steps: tuple[str, ...]) -> None:
     for step in steps[version:]:
         connection.execute(step)
     adoption.remember(connection, "schema_version", len(steps))
-    if adoption.recall(connection, "epoch") is None:
-        adoption.remember(connection, "epoch", secrets.token_hex(16))
-        adoption.remember(connection, "largest_wall", 0.0)
 
 
 def _create(path: Path) -> None:

@@ -43,7 +43,6 @@ class SqliteOperationStore:
     """An `OperationStore`. Open it with `open`; everything else belongs to one event loop."""
 
     durable: Final = True
-    changed_at: Final = None
 
     def __init__(
         self, file: OpenFile, host: Host, sealer: Sealer, *, wait_s: float, rows_retention_s: float | None
@@ -54,7 +53,13 @@ class SqliteOperationStore:
         self._wait_s = wait_s
         self._rows_retention_s = rows_retention_s
         self._wall = WallClock(host, file.reading)
-        self._writer = Writer(file.writing, wait_s=wait_s, stamp=self._wall.stamp)
+        self._writer = Writer(
+            file.writing,
+            wait_s=wait_s,
+            stamp=self._wall.stamp,
+            usable=self._require_in_place,
+            durable=self._tell_witness,
+        )
         self._rows = RowBuffer(self._writer)
         self._applier = changes.Applier(sealer=sealer, hold_secret=file.hold_secret)
 
@@ -102,6 +107,10 @@ class SqliteOperationStore:
     @property
     def epoch(self) -> str:
         return self._file.epoch
+
+    @property
+    def changed_at(self) -> float | None:
+        return self._file.changed_at
 
     @property
     def commits(self) -> int:
@@ -226,12 +235,6 @@ class SqliteOperationStore:
         return await self._read(lambda connection: queries.unknown(connection, self.wall()))
 
     async def check(self) -> None:
-        try:
-            inode = self._file.path.stat().st_ino
-        except OSError as error:
-            raise StoreUnavailableError(f"{self._file.path}: {error}") from error
-        if inode != self._file.inode:
-            raise StoreUnavailableError(f"{self._file.path} is another file than the one that was opened")
         await self._write(lambda _: None)
 
     async def close(self) -> None:
@@ -241,6 +244,19 @@ class SqliteOperationStore:
             await self._writer.close()
             self._file.reading.close()
             self._file.writing.close()
+            self._file.witness.close()
+
+    def _require_in_place(self) -> None:
+        """Write nothing into a file that its path does not lead to any more: nobody would find it there again."""
+        try:
+            inode = self._file.path.stat().st_ino
+        except OSError as error:
+            raise StoreUnavailableError(f"{self._file.path}: {error}") from error
+        if inode != self._file.inode:
+            raise StoreUnavailableError(f"{self._file.path} is another file than the one that was opened")
+
+    def _tell_witness(self) -> None:
+        self._file.witness.tell(self._file.epoch, self._wall.largest)
 
     async def _write(self, work: Callable[[apsw.Connection], _T]) -> _T:
         result: _T = await self._writer.submit(work)

@@ -5,6 +5,7 @@ from typing import Final
 import apsw
 
 from gateway.adapters.sqlite.host import Host
+from gateway.at_rest.largest_wall import LargestWall
 
 _STEP_S: Final = 5.0
 # Slewing moves the clock by at most 0.5 ms a second; more than this between two readings is a step.
@@ -18,16 +19,21 @@ class WallClock:
         """`connection` is for reading."""
         self._host = host
         self._connection = connection
-        self._largest = 0.0
+        self._largest = LargestWall()
         self._offset: float | None = None
 
     def now(self) -> float:
-        """Seconds since 1970 UTC, never less than the largest stored."""
-        return max(self._look(), self._largest)
+        """Seconds since 1970 UTC, never less than the largest stored, which runs on."""
+        return max(self._look(), self._largest.now(self._host.boottime()))
+
+    @property
+    def largest(self) -> float:
+        """The largest time that this process knows to be stored."""
+        return self._largest.stored
 
     def stepped_back(self) -> bool:
         """Whether the host's clock stands over 5 s before the largest time stored."""
-        return self._largest - self._look() > _STEP_S
+        return self._largest.now(self._host.boottime()) - self._look() > _STEP_S
 
     def stamp(self, connection: apsw.Connection) -> None:
         """Store the time inside a transaction, and learn what others stored."""
@@ -45,4 +51,4 @@ class WallClock:
 
     def _learn(self, row: tuple[float] | None) -> None:
         if row is not None:
-            self._largest = max(self._largest, row[0])
+            self._largest.learn(row[0], monotonic=self._host.boottime())

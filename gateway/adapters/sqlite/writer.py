@@ -6,6 +6,7 @@ answered before COMMIT, not even *stale*: what made it stale might not be durabl
 """
 
 import asyncio
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -51,9 +52,26 @@ class Writer:
         commits: how many COMMITs have been made durable.
     """
 
-    def __init__(self, connection: apsw.Connection, *, wait_s: float, stamp: Callable[[apsw.Connection], None]) -> None:
-        """`wait_s`: how long a job may wait for another process's write. `stamp` runs at the end of each batch."""
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        *,
+        wait_s: float,
+        stamp: Callable[[apsw.Connection], None],
+        usable: Callable[[], None] = lambda: None,
+        durable: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start the thread.
+
+        Args:
+            wait_s: how long a job may wait for another process's write.
+            stamp: runs at the end of each batch, in its transaction.
+            usable: asked before each batch; what it raises, a StoreUnavailableError, everyone is told who waits.
+            durable: told after each batch that is.
+        """
         self.commits = 0
+        self._usable = usable
+        self._durable = durable
         self._connection = connection
         self._wait_s = wait_s
         self._stamp = stamp
@@ -99,6 +117,7 @@ class Writer:
     def _begin(self) -> None:
         loop = asyncio.get_running_loop()
         try:
+            self._usable()
             self._connection.execute("BEGIN IMMEDIATE")
         except (apsw.BusyError, apsw.LockedError):
             self._let_go_of_late(loop.time())
@@ -107,7 +126,7 @@ class Writer:
             else:
                 self._rest()
             return
-        except apsw.Error as error:
+        except (apsw.Error, StoreUnavailableError) as error:
             self._fail([*self._waiting], error)
             self._waiting.clear()
             self._rest()
@@ -150,6 +169,7 @@ class Writer:
             self._fail(batch.jobs, error)
         else:
             self.commits += 1
+            self._durable()
             for job, result in zip(batch.jobs, batch.results, strict=True):
                 if not job.done.done():
                     job.done.set_result(result)
@@ -174,7 +194,9 @@ class Writer:
 
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
         if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+            # Where it cannot be ended now, the next batch does not begin, and it is tried again.
+            with contextlib.suppress(apsw.Error):
+                self._connection.execute("ROLLBACK")
         for job in jobs:
             _refuse(job, _told_as(error))
 

@@ -108,6 +108,12 @@ def former_keys(former: Sequence[Tool], call: ToolCall, caller: Caller) -> tuple
     return tuple(dict.fromkeys(found))
 
 
+def former_holds(former: Sequence[Tool], call: ToolCall, caller: Caller) -> tuple[Hold, ...]:
+    """On which holds records may still stand that earlier manifests made, where these would have put this call."""
+    found = (_holds(tool, tool.arguments.prepare(call.arguments), caller.tenant) for tool in former)
+    return tuple(dict.fromkeys(hold for holds in found for hold in holds))
+
+
 def today(record: Record, tool: Tool) -> Record:
     """A record of another manifest as this one would have fingerprinted it.
 

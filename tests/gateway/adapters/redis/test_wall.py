@@ -17,3 +17,17 @@ def test_it_never_says_less_than_what_is_stored() -> None:
 
     clock.step_wall(-0.5)
     assert (wall.now(), wall.stepped_back()) == (stored, True)
+
+
+async def test_a_clock_that_is_held_up_goes_on() -> None:
+    """After another gateway's clock stood a minute ahead, an hour is over in little more than an hour."""
+    clock = ManualClock()
+    wall = WallClock(clock)
+    ahead = clock.wall() + 60.0
+    wall.learn(ahead)
+    await clock.advance(30.0)
+
+    assert wall.now() == ahead + 27.0
+    await clock.advance(3_570.0)
+    assert wall.now() == clock.wall()
+    assert not wall.stepped_back()

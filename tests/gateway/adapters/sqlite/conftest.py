@@ -43,3 +43,4 @@ def file(path: Path, machine_host: Host, sealer: Sealer) -> Iterator[OpenFile]:
     yield opened
     opened.reading.close()
     opened.writing.close()
+    opened.witness.close()

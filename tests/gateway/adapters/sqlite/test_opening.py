@@ -19,6 +19,13 @@ from tests.conformance.moves import drive, history
 from tests.conformance.stores import host
 
 
+def close(opened: OpenFile) -> None:
+    """Close all of it."""
+    opened.reading.close()
+    opened.writing.close()
+    opened.witness.close()
+
+
 @pytest.mark.parametrize("version", ["3.40.1", "3.51.2", "3.50.9", "2.99.99"])
 def test_an_old_sqlite_is_refused(version: str) -> None:
     """It can lose acknowledged commits when two processes share a file."""
@@ -54,7 +61,9 @@ def test_only_its_owner_may_read_the_file(file: OpenFile) -> None:
     """The file, its log and its shared memory have mode 0600 whatever the umask."""
     modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in file.path.parent.iterdir()}
 
-    assert modes == {"operations.db": 0o600, "operations.db-wal": 0o600, "operations.db-shm": 0o600}
+    assert modes == dict.fromkeys(
+        ["operations.db", "operations.db-wal", "operations.db-shm", "operations.db-witness"], 0o600
+    )
 
 
 def test_a_statement_is_parsed_once(file: OpenFile) -> None:
@@ -84,8 +93,7 @@ def test_a_file_has_one_id(path: Path, machine_host: Host) -> None:
     for where in (path, path, path.with_name("other.db")):
         opened = opening.open_file(where, machine_host, Sealer())
         epochs.append(opened.epoch)
-        opened.reading.close()
-        opened.writing.close()
+        close(opened)
 
     assert epochs[0] == epochs[1] != epochs[2]
     assert len(epochs[0]) == 32

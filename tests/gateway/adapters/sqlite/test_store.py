@@ -126,6 +126,19 @@ async def test_a_replaced_file_is_noticed(store: SqliteOperationStore, path: Pat
         await store.check()
 
 
+@pytest.mark.parametrize("again", [True, False])
+async def test_nothing_is_written_into_a_file_that_nobody_finds_again(
+    store: SqliteOperationStore, path: Path, *, again: bool
+) -> None:
+    """A claim or a SENT mark in a file that was replaced while it is open would be lost: it is refused."""
+    move_aside(path, again=again)
+    before = store.commits
+
+    with pytest.raises(StoreUnavailableError, match="another file" if again else "No such file"):
+        await drive(store, history("a", State.SENT, store.now()))
+    assert store.commits == before
+
+
 async def test_rows_that_may_wait_are_durable_soon(store: SqliteOperationStore) -> None:
     """`append_rows` returns at once; reading finds the row within its 50 ms, give or take a busy machine."""
     commits = store.commits

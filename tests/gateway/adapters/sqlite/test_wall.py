@@ -57,3 +57,19 @@ async def test_it_asks_the_file_only_after_a_step(file: OpenFile, machine_host: 
         wall.now()
 
     assert len(statements) == 1
+
+
+async def test_a_clock_that_is_held_up_goes_on(file: OpenFile, machine_host: Host, clock: ManualClock) -> None:
+    """After another process's clock stood a minute ahead, an hour is over in little more than an hour."""
+    clock.step_wall(60.0)
+    WallClock(machine_host, file.reading).stamp(file.writing)
+    ahead = clock.wall()
+    clock.step_wall(-60.0)
+    wall = WallClock(machine_host, file.reading)
+    wall.now()
+    await clock.advance(30.0)
+
+    assert wall.now() == ahead + 27.0
+    await clock.advance(3_570.0)
+    assert wall.now() == clock.wall()
+    assert not wall.stepped_back()

@@ -253,3 +253,28 @@ async def test_closing_does_not_wait_for_a_hopeless_job(writer: Writer, path: Pa
 
     assert isinstance(job.exception(), StoreUnavailableError)
     other.close()
+
+
+async def test_a_transaction_that_cannot_be_rolled_back_is_not_the_last(
+    connection: apsw.Connection, path: Path
+) -> None:
+    """The one who waits is told, and the next job is carried out once the file answers again."""
+    broken = [True]
+
+    def hook(_cursor: apsw.Cursor, statement: str, _bindings: object) -> bool:
+        if broken and statement in ("COMMIT", "ROLLBACK"):
+            raise apsw.IOError(statement)
+        return True
+
+    connection.exec_trace = hook
+    writer = Writer(connection, wait_s=0.2, stamp=lambda _: None)
+    with pytest.raises(StoreUnavailableError):
+        await writer.submit(lambda it: insert(it, 1))
+    broken.clear()
+
+    # The first to come after it finds the old transaction, and ends it.
+    with pytest.raises(StoreUnavailableError):
+        await writer.submit(lambda it: insert(it, 2))
+    assert await writer.submit(lambda it: insert(it, 3)) == 3
+    assert numbers(path) == [3]
+    await writer.close()
