@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agent_client.checkpoints import MemoryCheckpoints
+from agent_client.codec import state_of
 from agent_client.limits import Limits
 from agent_client.ports import GatewayRefused, GatewayUnreachable
 from agent_client.runner import Runner
@@ -42,6 +43,8 @@ class Line:
     reconciled: OperationState = OperationState.UNKNOWN
     refuse_prepare: Envelope | None = None
     sent: list[CallRequest] = field(default_factory=list)
+    store: MemoryCheckpoints = field(default_factory=MemoryCheckpoints)
+    durable: list[tuple[str, str, int]] = field(default_factory=list)
     prepared: int = 0
     asked: int = 0
 
@@ -64,11 +67,27 @@ class Line:
 
     async def call(self, request: CallRequest) -> Envelope:
         self.sent.append(request)
+        await self._witness(request)
         answer = _next(self.answers)
         if isinstance(answer, GatewayUnreachable):
             raise answer
         envelope: Envelope = answer
         return envelope
+
+    async def _witness(self, request: CallRequest) -> None:
+        """What another worker would find if this one died now: this very send, counted."""
+        log = await self.store.load("t")
+        assert log is not None
+        (saved,) = state_of(log).outstanding
+        assert request.expect is not None
+        assert (saved.key, saved.action_hash, saved.store_epoch) == (
+            request.expect.operation_key,
+            request.expect.action_hash,
+            request.expect.store_epoch,
+        )
+        assert saved.open
+        assert saved.sends >= request.attempt
+        self.durable.append((saved.status.value, saved.action_hash, saved.sends))
 
     async def operation(self, *, operation_id: str | None = None, key: str | None = None) -> OperationView | None:
         assert (operation_id, key) == (None, "key-1")
@@ -108,7 +127,7 @@ async def ran(line: Line, **limits: Any) -> Any:
     runner = Runner(
         gateway=line,
         model=Scripted(ISSUE, CANNOT),
-        checkpoints=MemoryCheckpoints(),
+        checkpoints=line.store,
         tasks=[task],
         clock=BriskClock(),
         chance=FixedChance(),
@@ -259,6 +278,16 @@ async def test_a_stale_intent_is_looked_up_under_its_old_key_and_prepared_again(
     hashes = [r.expect.action_hash for r in line.sent if r.expect]
     assert (hashes, [r.attempt for r in line.sent]) == (["sha256:1", "sha256:2"], [1, 1])
     assert (state.outstanding[0].status, state.outstanding[0].stale) == ("executed", 1)
+
+
+async def test_L56_every_send_is_durable_before_it_leaves() -> None:
+    """The intent, each further send of it, and the intent that takes its place; the stub of this page looks each time."""
+    stale, lost = fail(ErrorCode.INTENT_STALE, META), GatewayUnreachable("cut", never_sent=False)
+    line = Line(answers=[lost, stale, DONE], looks=[None], hashes=["sha256:1", "sha256:1", "sha256:2"])
+
+    await ran(line, flight_seconds=0)
+
+    assert line.durable == [("intended", "sha256:1", 1), ("intended", "sha256:1", 2), ("intended", "sha256:2", 1)]
 
 
 async def test_an_intent_that_never_holds_still_is_given_back_to_the_model() -> None:
