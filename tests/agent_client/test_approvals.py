@@ -3,6 +3,7 @@
 What a real gateway decides is in `acceptance/test_approvals.py`, against a real one.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -106,7 +107,9 @@ async def test_scenario_26_an_approved_write_that_was_lost_is_sent_again_under_t
     office.desk.decide(state.approval.id, "approved")
     office.desk.answers["issue_refund"] = [ErrorCode.OUTCOME_UNKNOWN]
 
-    state = await resumed(office, CHECK, DONE)
+    # Asked for again, the approval would leave the action in doubt, on a clock that stands still.
+    async with asyncio.timeout(60):
+        state = await resumed(office, CHECK, DONE)
 
     assert state.status is Status.SUCCEEDED, state.detail
     sent = [body.get("approval_id") for body in office.desk.calls("issue_refund")]
