@@ -181,18 +181,25 @@ async def test_L62_what_is_absent_and_no_longer_allowed_is_dropped_with_the_reas
 
 
 async def test_absence_in_another_store_proves_nothing() -> None:
-    """The record may have been lost with the store: flagged, not sent as another action and not dropped."""
+    """The record may have been lost with the store: flagged, not sent as another action and not dropped.
+
+    Nothing is on its way any more, so it is the store alone that makes the difference.
+    """
     other = Line(answers=[DOUBT], looks=[None], hashes=["sha256:1", "sha256:2"], epochs=["e1", "e2"])
-    state = await ran(other, reconcile_seconds=20)
+    state = await ran(other, flight_seconds=0, reconcile_seconds=20)
     assert (state.reason, len(other.sent)) == (Reason.UNRECONCILED, 1)
 
     lost = fail(ErrorCode.RULE_DENIED, Meta(request_id="r", store_epoch="e2"))
     refused = Line(answers=[DOUBT], looks=[None], refuse_prepare=lost)
-    state = await ran(refused, reconcile_seconds=20)
+    state = await ran(refused, flight_seconds=0, reconcile_seconds=20)
     assert (state.reason, state.outstanding[0].flagged) == (Reason.UNRECONCILED, True)
 
+    same = fail(ErrorCode.RULE_DENIED, Meta(request_id="r", store_epoch="e1"))
+    state = await ran(Line(answers=[DOUBT], looks=[None], refuse_prepare=same), flight_seconds=0, reconcile_seconds=20)
+    assert (state.outstanding, state.observations[0].code) == ((), "rule_denied")
+
     nameless = Line(answers=[DOUBT], looks=[None], refuse_prepare=fail(ErrorCode.RATE_LIMITED, Meta(request_id="r")))
-    assert (await ran(nameless, reconcile_seconds=20)).reason is Reason.UNRECONCILED
+    assert (await ran(nameless, flight_seconds=0, reconcile_seconds=20)).reason is Reason.UNRECONCILED
 
 
 async def test_an_unknown_operation_is_looked_at_by_the_gateway_and_then_called() -> None:
