@@ -1,16 +1,17 @@
-"""Checkpoints in Postgres, for agents on many machines. psycopg is imported when the first connection is opened."""
+"""Checkpoints in Postgres, for agents on many machines. asyncpg is imported when the first connection is opened."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+import asyncio
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from functools import cache
+from itertools import count
+from typing import Any, Final, TypeVar
 
 from agent_client.checkpoints import schema
 from agent_client.checkpoints.rows import Seal
 from agent_client.checkpoints.sessions import Session, Sessions, Value
 from agent_client.checkpoints.sql import SqlCheckpoints
 from agent_client.journal import CheckpointsUnavailable, CorruptLog
-
-if TYPE_CHECKING:
-    import psycopg
 
 _T = TypeVar("_T")
 _SETTINGS: Final = (
@@ -20,98 +21,137 @@ _SETTINGS: Final = (
     "SET statement_timeout = '60s'",
     "SET idle_in_transaction_session_timeout = '60s'",
 )
+_CONNECT_S: Final = 10.0
+_CLOSE_S: Final = 5.0
+_ASKS: Final = ("SELECT", "SHOW")
 _SCHEMA_LOCK: Final = 0x0CE9A7E
 """Two processes that find an empty database at once make its tables one after the other."""
 
 
 class PostgresSession:
-    """One connection, opened again when it was lost before anything was asked of it."""
+    """One connection, opened again when it was lost before anything was asked of it.
+
+    asyncpg only awaits, and a session is used by one thread only: that thread's own loop runs while it is asked.
+    """
 
     locking = " FOR UPDATE"
 
     def __init__(self, address: str) -> None:
         try:
-            import psycopg  # noqa: PLC0415 - only those who use Postgres need it
+            import asyncpg  # noqa: PLC0415 - only those who use Postgres need it
         except ImportError as missing:
-            raise RuntimeError("PostgresCheckpoints needs psycopg: pip install 'oncegate[postgres]'") from missing
-        self._psycopg = psycopg
+            raise RuntimeError("PostgresCheckpoints needs asyncpg: pip install 'oncegate[postgres]'") from missing
+        self._asyncpg = asyncpg
+        self._failures = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
         self._address = address
-        self._connection = self._opened()
+        self._loop = asyncio.Runner()
         try:
+            self._connection = self._wait(self._opened())
             self.run(self._upgrade, writes=True)
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
 
     def execute(self, statement: str, parameters: Sequence[Value] = ()) -> tuple[list[tuple[Any, ...]], int]:
         """As the protocol says."""
-        cursor = self._connection.execute(statement.replace("?", "%s"), parameters or None)
-        return (cursor.fetchall() if cursor.description else []), cursor.rowcount
+        return self._wait(self._ask(_numbered(statement), parameters))
 
     def run(self, work: Callable[[Session], _T], *, writes: bool) -> _T:
         """As the protocol says."""
         begin = "BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         try:
-            self._begin(begin)
+            self._wait(self._begin(begin))
             try:
                 result = work(self)
-                self._connection.execute("COMMIT")
+                self.execute("COMMIT")
             except BaseException:
-                self._undo()
+                self._wait(self._undo())
                 raise
             return result
-        except (self._psycopg.errors.DataCorrupted, self._psycopg.errors.IndexCorrupted) as failure:
+        except (self._asyncpg.DataCorruptedError, self._asyncpg.IndexCorruptedError) as failure:
             raise CorruptLog(f"the checkpoints are damaged: {failure}") from failure
-        except self._psycopg.Error as failure:
+        except self._failures as failure:
             raise CheckpointsUnavailable(f"the checkpoints cannot be used now: {failure}") from failure
 
     def close(self) -> None:
         """As the protocol says."""
-        self._connection.close()
+        if getattr(self, "_connection", None) is not None:
+            self._wait(self._leave())
+        self._loop.close()
 
-    def _opened(self) -> "psycopg.Connection[tuple[Any, ...]]":
+    def _wait(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return self._loop.run(work)
+
+    async def _ask(self, statement: str, parameters: Sequence[Value]) -> tuple[list[tuple[Any, ...]], int]:
+        if statement.startswith(_ASKS):
+            rows = await self._connection.fetch(statement, *parameters)
+            return [tuple(row) for row in rows], len(rows)
+        # `INSERT 0 1`, `UPDATE 1`; what touches no rows ends in a word.
+        touched = (await self._connection.execute(statement, *parameters)).rpartition(" ")[2]
+        return [], int(touched) if touched.isdigit() else 0
+
+    async def _opened(self) -> Any:
         try:
-            connection = self._psycopg.connect(self._address, autocommit=True, connect_timeout=10)
+            connection = await self._asyncpg.connect(self._address, timeout=_CONNECT_S)
             for setting in _SETTINGS:
-                connection.execute(setting)
-        except self._psycopg.Error as failure:
+                await connection.execute(setting)
+        except (*self._failures, ValueError) as failure:
             # The address may hold a password, and the library's words may hold the address.
             raise CheckpointsUnavailable("the checkpoints' database cannot be reached") from failure
         return connection
 
-    def _begin(self, begin: str) -> None:
-        if not self._connection.closed:
+    async def _begin(self, begin: str) -> None:
+        if not self._connection.is_closed():
             try:
-                self._connection.execute(begin)
-            except self._psycopg.OperationalError:
+                await self._connection.execute(begin)
+            except self._failures:
                 # It was lost while it was idle: nothing was asked, so asking on a new one repeats nothing.
-                self._connection.close()
+                await self._leave()
             else:
                 return
-        self._connection = self._opened()
-        self._connection.execute(begin)
+        self._connection = await self._opened()
+        await self._connection.execute(begin)
 
-    def _undo(self) -> None:
+    async def _undo(self) -> None:
         try:
-            self._connection.execute("ROLLBACK")
-        except self._psycopg.Error:
-            self._connection.close()
+            await self._connection.execute("ROLLBACK")
+        except self._failures:
+            await self._leave()
+
+    async def _leave(self) -> None:
+        try:
+            await self._connection.close(timeout=_CLOSE_S)
+        except self._failures:
+            self._connection.terminate()
 
     def _upgrade(self, session: Session) -> None:
         session.execute("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
         schema.upgrade(session)
 
 
+@cache
+def _numbered(statement: str) -> str:
+    """`$1`, `$2` for each `?`. No statement here has one in a literal."""
+    numbers = count(1)
+    return re.sub(r"\?", lambda _: f"${next(numbers)}", statement)
+
+
 class PostgresCheckpoints(SqlCheckpoints):
     """An `agent_client.ports.Checkpoints` in a Postgres database that any number of machines share.
 
     Args:
-        address: a connection string or URL, as psycopg takes it. It is in no repr.
+        address: `postgresql://…`, as asyncpg takes it: what it leaves out comes from `PGHOST`, `PGPASSWORD` and their like.
+            It is in no repr.
         connections: at most so many at once; each has a thread.
         integrity_key: 16 bytes or more; with it the digests of rows are HMACs. The same for every process.
+
+    Raises:
+        ValueError: the address is none of these.
     """
 
     def __init__(self, address: str, *, connections: int = 4, integrity_key: bytes | None = None) -> None:
+        if not address.startswith(("postgresql://", "postgres://")):
+            raise ValueError("PostgresCheckpoints needs an address that begins with postgresql://")
         super().__init__(Sessions(lambda: PostgresSession(address), connections), Seal(integrity_key))
 
     def __repr__(self) -> str:

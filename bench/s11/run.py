@@ -73,7 +73,7 @@ class Site:
 @asynccontextmanager
 async def open_site(folder: Path) -> AsyncIterator[Site]:
     """The site, while the block runs."""
-    _NURSERY.set_forkserver_preload(["bench.s11.worker", "psycopg"])
+    _NURSERY.set_forkserver_preload(["bench.s11.worker", "asyncpg"])
     provider = await ProviderProcess.start(folder)
     try:
         permissions = ("refunds:write", "refunds:read")

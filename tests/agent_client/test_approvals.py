@@ -3,6 +3,7 @@
 What a real gateway decides is in `acceptance/test_approvals.py`, against a real one.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,6 +19,7 @@ from agent_client.state import Approval
 from agent_client.status import Reason, Status
 from agent_client.task_type import Call, TaskType
 from agent_client.wire import ApprovalState, ApprovalView
+from gateway.contract.codes import ErrorCode
 from tests.agent_client.approving import Desk, open_desk
 from tests.agent_client.dying import Killed, MortalGateway, Reaper
 from tests.agent_client.world import DONE, Scripted, reply
@@ -95,6 +97,24 @@ async def test_L11_T05_scenario_12_after_the_approval_the_write_runs_without_a_m
     assert office.desk.effects == [("issue_refund", REFUND)]
     assert office.desk.calls("issue_refund")[-1]["approval_id"] == "apr-1"
     assert len(model.seen) == 2
+
+
+async def test_scenario_26_an_approved_write_that_was_lost_is_sent_again_under_the_same_approval(
+    office: Office,
+) -> None:
+    """The second send names the approval as the first did: nobody is asked again, and there is one effect."""
+    state = await office.suspended()
+    office.desk.decide(state.approval.id, "approved")
+    office.desk.answers["issue_refund"] = [ErrorCode.OUTCOME_UNKNOWN]
+
+    # Asked for again, the approval would leave the action in doubt, on a clock that stands still.
+    async with asyncio.timeout(60):
+        state = await resumed(office, CHECK, DONE)
+
+    assert state.status is Status.SUCCEEDED, state.detail
+    sent = [body.get("approval_id") for body in office.desk.calls("issue_refund")]
+    assert sent == [None, "apr-1", "apr-1"]
+    assert office.desk.effects == [("issue_refund", REFUND)]
 
 
 async def test_a_task_that_still_waits_is_left_as_it_is(office: Office) -> None:

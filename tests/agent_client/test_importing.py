@@ -13,6 +13,7 @@ HEAVY = {
     "orjson",
     "rfc8785",
     "cryptography",
+    "asyncpg",
     "psycopg",
     "dbos",
     "opentelemetry",

@@ -11,6 +11,7 @@ from agent_client.status import TERMINAL, Reason, Status
 from agent_client.task_type import TaskType
 from gateway.contract.codes import ErrorCode, NextAction
 from tests.agent_client.approving import Desk
+from tests.agent_client.brisk import BriskClock
 from tests.agent_client.test_approvals import Office, office
 from tests.agent_client.world import DONE, Scripted, reply, texts
 
@@ -209,14 +210,16 @@ async def test_L31_a_gateway_that_stays_away_fails_the_task(office: Office) -> N
     from agent_client.gateway_client import Gateway  # noqa: PLC0415 - of this test only
     from tests.agent_client.wire_server import closed_port  # noqa: PLC0415
 
-    task = TaskType("refund", tools=["lookup_order"], limits=Limits(reconcile_seconds=0))
+    task, clock = TaskType("refund", tools=["lookup_order"], limits=Limits(reconcile_seconds=7)), BriskClock()
+    began = clock.monotonic()
     async with Gateway(closed_port(), token="og_test") as nowhere:
-        runner = Runner(gateway=nowhere, model=Scripted(READ), checkpoints=office.store, tasks=[task])
+        runner = Runner(gateway=nowhere, model=Scripted(READ), checkpoints=office.store, tasks=[task], clock=clock)
         await runner.start("refund", goal="Refund it.", task_id="t")
 
         state = await runner.run("t")
 
     assert (state.status, state.reason) == (Status.FAILED, Reason.GATEWAY_UNAVAILABLE)
+    assert 7 <= clock.monotonic() - began < 9
 
 
 async def test_L09_no_rationale_changes_what_happens(office: Office) -> None:

@@ -19,5 +19,5 @@ def postgres_server() -> Iterator[str]:
 
 @pytest.fixture
 def postgres_database(postgres_server: str) -> str:
-    """The connection string of an empty database."""
-    return postgres.database(postgres_server, f"test{next(_numbers)}")
+    """The URL of an empty database."""
+    return postgres.url_of(postgres.database(postgres_server, f"test{next(_numbers)}"))

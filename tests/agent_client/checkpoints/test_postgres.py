@@ -1,5 +1,9 @@
 """Checkpoints in a real Postgres: the suite, and what only a server can show."""
 
+import asyncio
+import threading
+from typing import Any
+
 import psycopg
 import pytest
 
@@ -57,12 +61,81 @@ async def test_a_server_that_acknowledges_early_is_told_not_to(postgres_database
 
 async def test_nobody_there_is_unavailable_and_no_password_is_told() -> None:
     """The address stays out of message and repr."""
-    store = PostgresCheckpoints("host=/nowhere user=u password=planted-secret", connections=1)
+    store = PostgresCheckpoints("postgresql://u:planted-secret@/d?host=/nowhere", connections=1)
     with pytest.raises(CheckpointsUnavailable) as raised:
         await store.load("t")
     store.close()
 
     assert "planted-secret" not in f"{raised.value}{store!r}"
+
+
+def test_what_is_no_address_is_refused_at_once() -> None:
+    """In the constructor, without repeating it: it may hold a password."""
+    with pytest.raises(ValueError, match="begins with postgresql://") as refused:
+        PostgresCheckpoints("host=/nowhere user=u password=planted-secret")
+
+    assert "planted-secret" not in str(refused.value)
+
+
+async def test_an_address_that_cannot_be_read_is_unavailable_and_not_told() -> None:
+    """What asyncpg says of it may hold it."""
+    store = PostgresCheckpoints("postgresql://u:planted-secret@h:notaport/d", connections=1)
+    with pytest.raises(CheckpointsUnavailable) as raised:
+        await store.load("t")
+    store.close()
+
+    assert "planted-secret" not in str(raised.value)
+
+
+async def test_as_many_connections_as_it_was_said(postgres_database: str) -> None:
+    """Work beyond that waits, and needs no more of the server."""
+    open_now = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    async with PostgresCheckpoints(postgres_database, connections=2) as store:
+        both = threading.Barrier(2)
+
+        def together(_: Session) -> None:
+            both.wait()
+
+        def counted(session: Session) -> int:
+            [(connections,)], _ = session.execute(open_now)
+            return int(connections)
+
+        await asyncio.gather(*(store._sessions.run(together) for _ in range(2)))
+        counts = await asyncio.gather(*(store._sessions.run(counted) for _ in range(4)))
+
+    assert counts == [2] * 4
+
+
+async def test_no_transaction_of_ours_hangs_for_ever(postgres_database: str) -> None:
+    """A lock, a statement and a forgotten transaction are each bounded by the server."""
+    async with PostgresCheckpoints(postgres_database) as store:
+        names = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
+
+        def found(session: Session) -> list[Any]:
+            return [session.execute(f"SHOW {name}")[0] for name in names]
+
+        shown = await store._sessions.run(found)
+
+    assert shown == [[("20s",)], [("1min",)], [("1min",)]]
+
+
+async def test_what_is_read_in_one_transaction_is_of_one_moment(postgres_database: str) -> None:
+    """Another worker's commit in between is not seen, and nothing can be written."""
+    async with PostgresCheckpoints(postgres_database) as store:
+        await store.create("t", commit(0, "a"))
+
+        def twice(session: Session) -> list[Any]:
+            counts = [session.execute("SELECT count(*) FROM checkpoint_tasks")[0]]
+            with psycopg.connect(postgres_database) as connection:
+                connection.execute("DELETE FROM checkpoint_tasks")
+            return [*counts, session.execute("SELECT count(*) FROM checkpoint_tasks")[0]]
+
+        def writing(session: Session) -> None:
+            session.execute("DELETE FROM checkpoint_tasks")
+
+        assert await store._sessions.run(lambda session: session.run(twice, writes=False)) == [[(1,)], [(1,)]]
+        with pytest.raises(CheckpointsUnavailable, match="read-only"):
+            await store._sessions.run(lambda session: session.run(writing, writes=False))
 
 
 async def test_a_changed_row_fails_closed(postgres_database: str) -> None:

@@ -30,11 +30,13 @@ def no(code: ErrorCode, meta: Meta = META) -> Envelope:
     return fail(code, meta)
 
 
-def play(ends: Sequence[Ended], request: CallRequest = REQUEST, sends: int = 3) -> tuple[Envelope, list[Move]]:
+def play(
+    ends: Sequence[Ended], request: CallRequest = REQUEST, sends: int = 3, **patience: float
+) -> tuple[Envelope, list[Move]]:
     """Drive the moves; every wait is allowed, and every prepare and call ends as `ends` says, in turn."""
     moves: list[Move] = []
     coming = iter(ends)
-    errand = Errand(request, Patience(sends=sends), chance=FixedChance(), began=0.0)
+    errand = Errand(request, Patience(sends=sends, **patience), chance=FixedChance(), began=0.0)
     move = errand.first()
     while not isinstance(move, Envelope):
         moves.append(move)
@@ -228,3 +230,11 @@ def test_at_least_one_send() -> None:
     """None at all would have no answer."""
     with pytest.raises(ValueError, match="at least one"):
         Patience(sends=0)
+
+
+def test_waits_are_bounded_as_it_was_said() -> None:
+    """`base_s` and its doubles, up to `cap_s`; as many sends as `sends`."""
+    _, moves = play([READY, *[LOST] * 9], sends=5, base_s=0.25, cap_s=0.75)
+
+    assert [move.bound_s for move in moves if isinstance(move, DoWait)] == [0.25, 0.5, 0.75, 0.75]
+    assert len(calls(moves)) == 5

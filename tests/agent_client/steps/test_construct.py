@@ -4,6 +4,7 @@ from typing import Any
 
 from agent_client.events import Finished
 from agent_client.inference import ModelRequest
+from agent_client.limits import Limits
 from agent_client.status import Reason
 from agent_client.steps.construct import MIN_REPLY_TOKENS, construct
 from agent_client.steps.observe import observe
@@ -89,8 +90,7 @@ def test_a_reply_may_be_as_long_as_the_limits_say() -> None:
 
 def test_the_wait_for_a_reply_ends_with_the_tasks_own_time() -> None:
     """`inference_seconds`, or what is left of the active deadline."""
-    long, short = made(fresh(), active_s=0.0), made(fresh(), active_s=290.0)
+    hasty = fresh().model_copy(update={"limits": Limits(inference_seconds=7)})
+    requests = (made(fresh(), active_s=0.0), made(fresh(), active_s=290.0), made(hasty, active_s=0.0))
 
-    assert isinstance(long, ModelRequest)
-    assert isinstance(short, ModelRequest)
-    assert (long.timeout_s, short.timeout_s) == (60.0, 10.0)
+    assert [r.timeout_s for r in requests if isinstance(r, ModelRequest)] == [60.0, 10.0, 7.0]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agent_client.checkpoints import MemoryCheckpoints
+from agent_client.codec import state_of
 from agent_client.limits import Limits
 from agent_client.ports import GatewayRefused, GatewayUnreachable
 from agent_client.runner import Runner
@@ -42,6 +43,8 @@ class Line:
     reconciled: OperationState = OperationState.UNKNOWN
     refuse_prepare: Envelope | None = None
     sent: list[CallRequest] = field(default_factory=list)
+    store: MemoryCheckpoints = field(default_factory=MemoryCheckpoints)
+    durable: list[tuple[str, str, int]] = field(default_factory=list)
     prepared: int = 0
     asked: int = 0
 
@@ -64,11 +67,27 @@ class Line:
 
     async def call(self, request: CallRequest) -> Envelope:
         self.sent.append(request)
+        await self._witness(request)
         answer = _next(self.answers)
         if isinstance(answer, GatewayUnreachable):
             raise answer
         envelope: Envelope = answer
         return envelope
+
+    async def _witness(self, request: CallRequest) -> None:
+        """What another worker would find if this one died now: this very send, counted."""
+        log = await self.store.load("t")
+        assert log is not None
+        (saved,) = state_of(log).outstanding
+        assert request.expect is not None
+        assert (saved.key, saved.action_hash, saved.store_epoch) == (
+            request.expect.operation_key,
+            request.expect.action_hash,
+            request.expect.store_epoch,
+        )
+        assert saved.open
+        assert saved.sends >= request.attempt
+        self.durable.append((saved.status.value, saved.action_hash, saved.sends))
 
     async def operation(self, *, operation_id: str | None = None, key: str | None = None) -> OperationView | None:
         assert (operation_id, key) == (None, "key-1")
@@ -108,7 +127,7 @@ async def ran(line: Line, **limits: Any) -> Any:
     runner = Runner(
         gateway=line,
         model=Scripted(ISSUE, CANNOT),
-        checkpoints=MemoryCheckpoints(),
+        checkpoints=line.store,
         tasks=[task],
         clock=BriskClock(),
         chance=FixedChance(),
@@ -162,18 +181,25 @@ async def test_L62_what_is_absent_and_no_longer_allowed_is_dropped_with_the_reas
 
 
 async def test_absence_in_another_store_proves_nothing() -> None:
-    """The record may have been lost with the store: flagged, not sent as another action and not dropped."""
+    """The record may have been lost with the store: flagged, not sent as another action and not dropped.
+
+    Nothing is on its way any more, so it is the store alone that makes the difference.
+    """
     other = Line(answers=[DOUBT], looks=[None], hashes=["sha256:1", "sha256:2"], epochs=["e1", "e2"])
-    state = await ran(other, reconcile_seconds=20)
+    state = await ran(other, flight_seconds=0, reconcile_seconds=20)
     assert (state.reason, len(other.sent)) == (Reason.UNRECONCILED, 1)
 
     lost = fail(ErrorCode.RULE_DENIED, Meta(request_id="r", store_epoch="e2"))
     refused = Line(answers=[DOUBT], looks=[None], refuse_prepare=lost)
-    state = await ran(refused, reconcile_seconds=20)
+    state = await ran(refused, flight_seconds=0, reconcile_seconds=20)
     assert (state.reason, state.outstanding[0].flagged) == (Reason.UNRECONCILED, True)
 
+    same = fail(ErrorCode.RULE_DENIED, Meta(request_id="r", store_epoch="e1"))
+    state = await ran(Line(answers=[DOUBT], looks=[None], refuse_prepare=same), flight_seconds=0, reconcile_seconds=20)
+    assert (state.outstanding, state.observations[0].code) == ((), "rule_denied")
+
     nameless = Line(answers=[DOUBT], looks=[None], refuse_prepare=fail(ErrorCode.RATE_LIMITED, Meta(request_id="r")))
-    assert (await ran(nameless, reconcile_seconds=20)).reason is Reason.UNRECONCILED
+    assert (await ran(nameless, flight_seconds=0, reconcile_seconds=20)).reason is Reason.UNRECONCILED
 
 
 async def test_an_unknown_operation_is_looked_at_by_the_gateway_and_then_called() -> None:
@@ -259,6 +285,16 @@ async def test_a_stale_intent_is_looked_up_under_its_old_key_and_prepared_again(
     hashes = [r.expect.action_hash for r in line.sent if r.expect]
     assert (hashes, [r.attempt for r in line.sent]) == (["sha256:1", "sha256:2"], [1, 1])
     assert (state.outstanding[0].status, state.outstanding[0].stale) == ("executed", 1)
+
+
+async def test_L56_every_send_is_durable_before_it_leaves() -> None:
+    """The intent, each further send of it, and the intent that takes its place; the stub of this page looks each time."""
+    stale, lost = fail(ErrorCode.INTENT_STALE, META), GatewayUnreachable("cut", never_sent=False)
+    line = Line(answers=[lost, stale, DONE], looks=[None], hashes=["sha256:1", "sha256:1", "sha256:2"])
+
+    await ran(line, flight_seconds=0)
+
+    assert line.durable == [("intended", "sha256:1", 1), ("intended", "sha256:1", 2), ("intended", "sha256:2", 1)]
 
 
 async def test_an_intent_that_never_holds_still_is_given_back_to_the_model() -> None:

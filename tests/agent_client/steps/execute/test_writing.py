@@ -1,12 +1,20 @@
 """Writes against a real gateway: prepare, intent, call with what was prepared; one effect whatever happens."""
 
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from agent_client.events import Acted
+from agent_client.state import Action, ActionStatus, Approval
 from agent_client.status import Status
+from agent_client.steps.authorise import Allowed
+from agent_client.steps.execute.writing import usable_approval
+from agent_client.wire import Intent
 from gateway.contract.codes import ErrorCode
 from gateway.demo.behaviour import Behaviour, Ending
 from tests.agent_client.dying import MortalGateway, Reaper
+from tests.agent_client.states import fresh
 from tests.agent_client.world import CHECK, DONE, ISSUE, REFUND, Scripted, World, reply, run_task
 
 
@@ -30,6 +38,37 @@ async def test_L06_L56_a_write_is_prepared_saved_and_held_to_what_was_saved(worl
         "after prepare issue_refund",
         "before call issue_refund",
     ]
+
+
+@pytest.mark.parametrize(
+    ("call_id", "status", "action_hash", "usable"),
+    [
+        ("call_1_1", ActionStatus.APPROVED, "sha256:1", True),
+        ("call_1_2", ActionStatus.APPROVED, "sha256:1", False),
+        ("call_1_1", ActionStatus.PROPOSED, "sha256:1", False),
+        ("call_1_1", ActionStatus.APPROVED, "sha256:2", False),
+    ],
+)
+def test_L66_an_approval_serves_its_call_once_granted_and_this_very_action(
+    call_id: str,
+    status: ActionStatus,
+    action_hash: str,
+    usable: bool,  # noqa: FBT001
+) -> None:
+    """Another call, a word that was not given yet, or another action: there is no approval at hand."""
+    intent = Intent(operation_key="k", action_hash=action_hash, store_epoch="e")
+    allowed = Allowed(intent=intent, needs_approval=True, reason="", verify_with=None)
+    approval = Approval(id="apr-1", call_id="call_1_1", action_hash="sha256:1", reason="")
+    actions = tuple(
+        Action(
+            call_id=name, step=1, kind="issue_refund", arguments={}, args_hash="a", key="k", action_hash="sha256:1",
+            store_epoch="e", status=status,
+        )
+        for name in ("call_1_1", "call_1_2")
+    )  # fmt: skip
+    run: Any = SimpleNamespace(state=fresh().model_copy(update={"approval": approval, "outstanding": actions}))
+
+    assert usable_approval(run, call_id, allowed) == (approval if usable else None)
 
 
 async def test_T01_scenario_15_16_reworded_arguments_are_the_same_refund(world: World) -> None:

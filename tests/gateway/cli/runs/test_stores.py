@@ -40,9 +40,10 @@ def test_tasks_may_be_in_postgres() -> None:
             runner = Runner(gateway=gateway, model=Stepwise(), checkpoints=store, tasks=[refund_type()])
             await runner.start("refund", goal="g", task_id="task-pg")
 
-    with postgres.server() as address:
+    with postgres.server() as server:
+        address = postgres.url_of(server)
         asyncio.run(admit(address))
-        result = run("runs", "list", "--checkpoints", postgres.url_of(address))
+        result = run("runs", "list", "--checkpoints", address)
         none = run("runs", "list", "--checkpoints", "postgresql://nobody:hush@127.0.0.1:1/x")
 
     assert "task-pg" in result.stdout, result.stderr
