@@ -13,6 +13,7 @@ from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.origin import parse_origin
 from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.mcp_tool.transport import McpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
 from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits, MemoryRetryBudgets
 from gateway.adapters.memory.operations import MemoryOperationStore
@@ -136,7 +137,7 @@ def wire(
     return Parts(
         tools=shelf,
         store=store,
-        transport=transport,
+        transport=McpToolTransport(transport, clock),
         clock=clock,
         chance=chance,
         guard=guard,

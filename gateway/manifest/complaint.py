@@ -35,6 +35,7 @@ RULES: Final[Mapping[str, str]] = {
     "not-yet": "A section that this version does not carry out is refused, never ignored.",
     "schema": "Argument and result schemas are JSON Schema 2020-12 that compiles, without keywords that nothing reads.",
     "openapi": "What a tool sends to an operation of an OpenAPI document is what was reviewed.",
+    "mcp": "A tool of an MCP server is reached in one way, and is the one that was reviewed.",
     "template": "A template uses declared values, and each where its type can stand.",
     "url": "The host comes from the operator; values of a call are encoded text behind it.",
     "header": "Headers are well-formed and leave the connection to the gateway.",

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gateway.manifest.complaint import Complaint, Severity, did_you_mean
+from gateway.manifest.mcp import backend as mcp
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.openapi import backend as openapi
 from gateway.manifest.openapi.library import Library
@@ -17,7 +18,7 @@ from gateway.manifest.yaml_events import Document, Path, Place, YamlError, parse
 
 # Path (`*`: every item) -> the values that are refused there (None: any), and why. What is declared and not done would be a lie.
 NOT_YET: Final[Mapping[Path, tuple[frozenset[str] | None, str]]] = {
-    ("backend", "mcp"): (None, "MCP backends come with a later version of OnceGate; declare `http`"),
+    ("backend", "mcp", "command"): (None, "MCP servers that are processes come with a later version; declare `url`"),
 }
 
 _WRONG_TYPES: Final[Mapping[str, str]] = {
@@ -62,6 +63,9 @@ def read(file: str, source: str | bytes, library: Library | None = None) -> Read
     value, complaints = _without_what_is_not_yet(file, document)
     if openapi.has_section(value):
         document, value, found = openapi.expanded(file, document, value, library or Library())
+        complaints += found
+    if mcp.has_section(value):
+        document, value, found = mcp.expanded(file, document, value)
         complaints += found
     model: ManifestSource | None = None
     try:

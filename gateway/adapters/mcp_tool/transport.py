@@ -1,0 +1,63 @@
+"""Tool calls to MCP servers, beside those over HTTP: one door for the pipeline."""
+
+from collections import OrderedDict
+from typing import Final
+
+from gateway.adapters.mcp_tool.http_channel import HttpChannel
+from gateway.adapters.mcp_tool.ports import Trouble
+from gateway.adapters.mcp_tool.upstream import Upstream, not_sent
+from gateway.clock import Clock
+from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, WireRequest
+from gateway.stages.execute.attempt.ports import ToolTransport
+
+MOST_UPSTREAMS: Final = 256
+"""Servers and identities at servers that are kept; beyond it the one that was longest unused goes."""
+_OF_ONE_CALL: Final = frozenset({"traceparent", "tracestate"})
+
+
+class McpToolTransport:
+    """A `ToolTransport` that speaks MCP where a request is for an MCP tool, and hands every other one on as it is.
+
+    Requests with the same address and the same headers share a session: who is another to the server is another here.
+    """
+
+    def __init__(self, inner: ToolTransport, clock: Clock) -> None:
+        self._inner = inner
+        self._clock = clock
+        self._upstreams: OrderedDict[object, Upstream] = OrderedDict()
+
+    @property
+    def quarantined(self) -> frozenset[str]:
+        """Names of the gateway's tools that are not called because their server shows another tool."""
+        return frozenset().union(*(upstream.quarantined for upstream in self._upstreams.values()))
+
+    async def exchange(self, request: WireRequest, limits: Limits, gate: Gate | None = None) -> Exchange:
+        """See `ToolTransport`."""
+        mcp = request.mcp
+        if mcp is None:
+            return await self._inner.exchange(request, limits, gate)
+        began = self._clock.monotonic()
+        try:
+            upstream = self._upstream(request)
+        except Exception as error:  # noqa: BLE001  # nothing but cancellation escapes, and nothing was sent
+            detail = f"the server was not reached: {type(error).__name__}"
+            return not_sent(Trouble(fault=Fault.INTERNAL, detail=detail), self._clock.monotonic() - began)
+        return await upstream.exchange(request, mcp, limits, gate)
+
+    async def aclose(self) -> None:
+        """End every session and every process."""
+        upstreams = list(self._upstreams.values())
+        self._upstreams.clear()
+        for upstream in upstreams:
+            await upstream.aclose()
+
+    def _upstream(self, request: WireRequest) -> Upstream:
+        whose = tuple(pair for pair in request.headers if pair[0].lower() not in _OF_ONE_CALL)
+        key = (request.origin, request.target, whose, request.secret_headers)
+        found = self._upstreams.get(key)
+        if found is None:
+            found = self._upstreams[key] = Upstream(HttpChannel(self._inner, self._clock, request), self._clock)
+            if len(self._upstreams) > MOST_UPSTREAMS:
+                self._upstreams.popitem(last=False)
+        self._upstreams.move_to_end(key)
+        return found
