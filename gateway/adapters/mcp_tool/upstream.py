@@ -34,6 +34,7 @@ class Upstream:
         self._revision: str | None = None
         self._epoch = channel.epoch
         self._shown: dict[str, str | None] | None = None
+        self._seen: list[Any] = []
         self._looked_at = 0.0
         self._opening: asyncio.Task[Trouble | None] | None = None
         self._quarantined: dict[str, str] = {}
@@ -52,6 +53,11 @@ class Upstream:
             return await self._channel.call(request, revision, limits, gate, began)
         found = trouble or Trouble(fault=Fault.CONNECT_FAILED, detail="the server was lost before anything was sent")
         return not_sent(found, self._clock.monotonic() - began)
+
+    async def tools(self) -> list[Any] | Trouble:
+        """Every tool that the server shows, as it shows them: for an import, which calls none."""
+        trouble = await self._look()
+        return self._seen if trouble is None else trouble
 
     async def aclose(self) -> None:
         """End the session or the process."""
@@ -151,7 +157,7 @@ class Upstream:
 
     async def _list(self) -> Trouble | None:
         """Look at all tools. A name that is shown twice is no tool that could have been reviewed."""
-        shown: dict[str, str | None] = {}
+        seen: list[Any] = []
         cursor: Any = None
         for _ in range(_MOST_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
@@ -162,15 +168,21 @@ class Upstream:
             tools = None if result is None else result.get("tools")
             if result is None or not isinstance(tools, list):
                 return _refused("tools/list", heard)
-            for tool in tools:
-                name = tool.get("name") if isinstance(tool, dict) else None
-                if isinstance(name, str):
-                    shown[name] = None if name in shown else tool_digest(tool)
+            seen += tools
             cursor = result.get("nextCursor")
             if not isinstance(cursor, str):
-                self._shown, self._looked_at = shown, self._clock.monotonic()
+                self._seen, self._shown, self._looked_at = seen, _digests(seen), self._clock.monotonic()
                 return None
         return Trouble(fault=Fault.CONNECT_FAILED, detail=f"the server's list of tools has over {_MOST_PAGES} pages")
+
+
+def _digests(seen: list[Any]) -> dict[str, str | None]:
+    shown: dict[str, str | None] = {}
+    for tool in seen:
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if isinstance(name, str):
+            shown[name] = None if name in shown else tool_digest(tool)
+    return shown
 
 
 def not_sent(trouble: Trouble, elapsed_s: float) -> Exchange:
