@@ -160,7 +160,7 @@ class Probe:
         if tool.backend.deadline_header is not None:
             left = left_ms(limits.send_deadline, now=now)
             extra = ((tool.backend.deadline_header, str(left)),)
-        request = dress(rendered, extra=extra, secrets=tool.backend.request.secret_headers, mcp=tool.backend.mcp)
+        request = dress(rendered, extra=extra, secrets=tool.backend.request.secret_headers)
         ended = await self._transport.exchange(request, limits)
         outcome = classify(ended, AnswerTerms.of(tool), wall=self._clock.wall())
         return outcome, ended.answer, ended.elapsed_s
