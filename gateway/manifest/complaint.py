@@ -32,7 +32,6 @@ RULES: Final[Mapping[str, str]] = {
     "yaml": "A manifest is one document of YAML 1.2 core or JSON, without anchors, aliases, merge keys, tags and duplicates.",
     "shape": "Every field has the type, the unit and the range that the format gives it.",
     "unknown-key": "Every key is one of the format's.",
-    "not-yet": "A section that this version does not carry out is refused, never ignored.",
     "schema": "Argument and result schemas are JSON Schema 2020-12 that compiles, without keywords that nothing reads.",
     "openapi": "What a tool sends to an operation of an OpenAPI document is what was reviewed.",
     "mcp": "A tool of an MCP server is reached in one way, and is the one that was reviewed.",

@@ -1,5 +1,6 @@
 """What the pipeline is driven with: every door to the world, and the bounds an operator sets."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -69,9 +70,13 @@ class Bounds:
     rates: OperatorRates = field(default_factory=OperatorRates)
 
 
+async def _nothing() -> None:
+    """Most transports have nothing to end."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """One of each."""
+    """One of each. `let_go` ends what the transport has started and keeps running."""
 
     tools: Tools
     store: OperationStore
@@ -85,3 +90,4 @@ class Parts:
     budgets: RetryBudgets
     telemetry: Telemetry
     bounds: Bounds
+    let_go: Callable[[], Awaitable[None]] = _nothing

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,3 +210,60 @@ async def test_an_idempotent_tool_is_sent_again_within_its_call(rig: MakeRig) ->
     server.calls.append(does_then(cut))
     envelope = await gateway.call()
     assert (envelope.ok, envelope.meta.attempts) == (True, 2)
+
+
+PROGRAM = Path(__file__).parents[1] / "adapters" / "mcp_tool" / "stdio_server.py"
+LOCAL = {"name": "refund", "description": "Refund an order.", "inputSchema": {"type": "object"}}
+LOCAL_LIST = {"name": "refunds", "inputSchema": {"type": "object"}}
+
+
+def process(tool: Mapping[str, Any], ledger: Path, revision: str, how: str | None = None) -> dict[str, Any]:
+    """The backend of one tool of a server that is a process."""
+    section: dict[str, Any] = {
+        "command": sys.executable,
+        "args": [str(PROGRAM), str(ledger), revision],
+        "tool": tool["name"],
+        "digest": tool_digest(dict(tool)),
+    }
+    return {"mcp": section | ({} if how is None else {"arguments": {"how": how, "amount": "{args.amount}"}})}
+
+
+@pytest.mark.parametrize("revision", [MODERN, LEGACY])
+@pytest.mark.parametrize("how", ["dies", "killed", "says half", "is_error", "error"])
+async def test_a_process_that_loses_the_answer_has_done_it_once(
+    rig: MakeRig, tmp_path: Path, how: str, revision: str
+) -> None:
+    """A look-up by the same program, started anew if need be, finds what was done; the caller gets it, and again."""
+    ledger = tmp_path / "ledger"
+    write = looked_up({"backend": process(LOCAL, ledger, revision, how)})
+    status = read({"backend": process(LOCAL_LIST, ledger, revision)})
+    gateway = await rig(write, status, settings={"mcp_commands": [sys.executable]})
+    envelope = await gateway.call()
+    if not envelope.ok:
+        await gateway.reconcile(envelope.meta.operation_id)
+        envelope = await gateway.call()
+    assert (envelope.ok, envelope.data) == (True, {"id": "R-1", "key": None, "n": 5})
+    done = [line for line in ledger.read_text().splitlines() if line.startswith("{")]
+    assert (len(done), (await gateway.record()).state) == (1, State.DONE)
+
+
+async def test_a_command_is_the_operators_to_allow(rig: MakeRig, tmp_path: Path) -> None:
+    """Without `mcp_commands` nothing is started, and the caller is told that nothing was sent."""
+    ledger = tmp_path / "ledger"
+    gateway = await rig(plain({"backend": process(LOCAL, ledger, MODERN, "works")}))
+    refused = await gateway.call()
+    assert refused.error is not None
+    assert (refused.error.code, refused.error.outcome) == (ErrorCode.HOST_NOT_ALLOWED, CallOutcome.NOT_EXECUTED)
+    assert not ledger.exists()
+
+
+async def test_a_process_ends_with_the_gateway(rig: MakeRig, tmp_path: Path) -> None:
+    """When it is stopped, as when it is killed."""
+    ledger = tmp_path / "ledger"
+    gateway = await rig(
+        plain({"backend": process(LOCAL, ledger, MODERN, "works")}), settings={"mcp_commands": [sys.executable]}
+    )
+    assert (await gateway.call()).ok
+    pid = json.loads(ledger.read_text().splitlines()[0])[1]
+    await gateway.parts.let_go()
+    assert not Path(f"/proc/{pid}").exists()  # noqa: ASYNC240 - it asks the kernel, and no disk
