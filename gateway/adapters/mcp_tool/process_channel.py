@@ -1,7 +1,7 @@
 """Messages to a server that is a process. The gate stands before the first byte, as it does on a socket."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ from gateway.adapters.mcp_tool.messages import notification, request
 from gateway.adapters.mcp_tool.ports import Heard, Trouble
 from gateway.adapters.mcp_tool.process import Line, Process, started
 from gateway.clock import Clock
-from gateway.manifest.tool import McpUpstream
 from gateway.stages.execute.attempt.exchange import Answer, Exchange, Fault, Gate, Limits, Phase, Said, WireRequest
 
 QUESTION_S: Final = 5.0
@@ -25,9 +24,11 @@ _TRACE: Final = ("traceparent", "tracestate")
 class ProcessChannel:
     """Starts the process when it is needed, and anew when it has ended."""
 
-    def __init__(self, mcp: McpUpstream, clock: Clock, *, question_s: float = QUESTION_S) -> None:
-        self._command = mcp.command
-        self._env = mcp.env
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str], clock: Clock, *, question_s: float = QUESTION_S
+    ) -> None:
+        self._command = command
+        self._env = env
         self._clock = clock
         self._question_s = question_s
         self._process: Process | None = None

@@ -69,7 +69,7 @@ class McpToolTransport:
         key = (mcp.command, tuple(sorted(mcp.env.items())))
         found = self._processes.get(key)
         if found is None:
-            found = self._processes[key] = Upstream(ProcessChannel(mcp, self._clock), self._clock)
+            found = self._processes[key] = Upstream(ProcessChannel(mcp.command, mcp.env, self._clock), self._clock)
         return found
 
     def _upstream(self, request: WireRequest) -> Upstream:

@@ -30,6 +30,10 @@ _MIRRORED: Final = "x-mcp-header"
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
+def _literal(word: str) -> str:
+    return word.replace("{", "{{").replace("}", "}}")
+
+
 class DraftError(ValueError):
     """The tool cannot be called through a manifest; the message says why."""
 
@@ -43,6 +47,7 @@ class Place:
         path: what comes after the operator's value in the URL.
         headers: as the manifests have them, secrets by reference.
         command: program and arguments of a server that is a process; then there is no URL.
+        env: its environment, as `headers`.
         owner: the team that will answer for the tools.
     """
 
@@ -51,6 +56,7 @@ class Place:
     path: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variable(self) -> str:
@@ -60,7 +66,8 @@ class Place:
         """The section, without what is the tool's own."""
         if self.command:
             program, *args = self.command
-            return {"command": program, **({"args": args} if args else {})}
+            given = {"command": program, "args": [_literal(word) for word in args], "env": dict(self.env)}
+            return {name: it for name, it in given.items() if it}
         url = {"url": f"${{{self.variable}}}{self.path}"}
         return {**url, **({"headers": dict(self.headers)} if self.headers else {})}
 

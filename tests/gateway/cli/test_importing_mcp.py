@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import shlex
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -81,6 +83,7 @@ async def test_programs_get_json(server: McpServer) -> None:
     [
         (("--owner", "a b"), 2, "no name of a team"),
         (("--header", "Authorization"), 2, "NAME: VALUE"),
+        (("--stdio", "x"), 2, "its URL, or --stdio"),
         (("--header", "A: ${secret:MISSING}"), 2, "MISSING"),
         (("--header", "A: {args.x}"), 2, "nothing of a call"),
         (("--only", "refnd"), 1, "did you mean `refund`"),
@@ -107,3 +110,37 @@ async def test_a_server_without_tools_is_a_no(server: McpServer) -> None:
     server.tools = []
     result = await typed(server)
     assert (result.exit_code, "the server shows no tool" in result.stdout) == (1, True)
+
+
+PROGRAM = Path(__file__).parents[1] / "adapters" / "mcp_tool" / "stdio_server.py"
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-06-18"])
+def test_a_program_is_asked_for_its_tools(tmp_path: Path, revision: str) -> None:
+    """Its words and its environment are in the drafts, the secret by reference."""
+    command = shlex.join([sys.executable, str(PROGRAM), str(tmp_path / "ledger"), revision])
+    out = tmp_path / "tools"
+    words = ("--stdio", command, "--env", "TOKEN=${secret:SHOP}", "--out", str(out), "--only", "refund")
+    result = run("import", "mcp", *words, environment={"SHOP": "s3cret"})
+    assert result.exit_code == 0, result.output
+    assert f"--mcp-commands {sys.executable}" in result.stderr
+    draft = (out / "refund.yaml").read_text()
+    assert "s3cret" not in draft
+    assert all(word in draft for word in ("${secret:SHOP}", str(PROGRAM), revision, f'command: "{sys.executable}"'))
+    assert "R-1" not in (tmp_path / "ledger").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        ((), 2, "its URL, or --stdio"),
+        (("--stdio", ""), 2, "no program"),
+        (("--stdio", "'a"), 2, "no program"),
+        (("--stdio", "nowhere-to-be-found"), 3, "gave no list of tools"),
+        (("--stdio", "a", "--env", "TOKEN"), 2, "NAME=VALUE"),
+    ],
+)
+def test_a_program_that_is_none(words: tuple[str, ...], code: int, says: str) -> None:
+    """A sentence and an exit code."""
+    result = run("import", "mcp", *words)
+    assert (result.exit_code, says in result.stderr) == (code, True), result.output

@@ -291,7 +291,7 @@ async def test_other_commands_and_environments_are_other_processes(local: Local)
 
 async def test_a_channel_can_be_closed_before_it_was_opened(local: Local) -> None:
     """And asked, and told: there is no process."""
-    channel = ProcessChannel(local.mcp(), local.clock)
+    channel = ProcessChannel(local.mcp().command, {}, local.clock)
     channel.tools_changed = True
     assert not channel.tools_changed
     assert (await channel.ask("tools/list", {}, MODERN)).trouble is not None
@@ -301,9 +301,7 @@ async def test_a_channel_can_be_closed_before_it_was_opened(local: Local) -> Non
 
 async def test_a_question_that_is_not_answered_ends(local: Local) -> None:
     """The process is there and says nothing."""
-    channel = ProcessChannel(
-        local.mcp(command=(sys.executable, "-c", "import time; time.sleep(60)")), local.clock, question_s=0.1
-    )
+    channel = ProcessChannel((sys.executable, "-c", "import time; time.sleep(60)"), {}, local.clock, question_s=0.1)
     assert await channel.open() is None
     heard = await channel.ask("initialize", {}, None)
     assert heard.trouble is not None
