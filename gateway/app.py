@@ -144,7 +144,12 @@ def wire(
         changed=lambda scope, before, after: telemetry.breaker_changed(scope, before.state, after.state),
     )
     key = settings.argument_hash_key
-    mcp = McpToolTransport(transport, clock, commands=settings.mcp_commands)
+    mcp = McpToolTransport(
+        transport,
+        clock,
+        commands=settings.mcp_commands,
+        changed=lambda tool, held: telemetry.quarantined(tool, held=held),
+    )
     return Parts(
         tools=shelf,
         store=store,
@@ -158,6 +163,7 @@ def wire(
         budgets=MemoryRetryBudgets(),
         telemetry=telemetry,
         let_go=mcp.aclose,
+        quarantined=lambda: mcp.quarantined,
         bounds=Bounds(
             lease_s=settings.lease_s,
             waiters=settings.waiters,

@@ -1,6 +1,6 @@
 """What the pipeline is driven with: every door to the world, and the bounds an operator sets."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -76,7 +76,9 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """One of each. `let_go` ends what the transport has started and keeps running."""
+    """One of each. `let_go` ends what the transport has started and keeps running; `quarantined` names the tools that it
+    does not call because their server shows another tool than the reviewed one.
+    """
 
     tools: Tools
     store: OperationStore
@@ -91,3 +93,4 @@ class Parts:
     telemetry: Telemetry
     bounds: Bounds
     let_go: Callable[[], Awaitable[None]] = _nothing
+    quarantined: Callable[[], Collection[str]] = tuple

@@ -1,7 +1,7 @@
 """Tool calls to MCP servers, beside those over HTTP: one door for the pipeline."""
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from gateway.adapters.mcp_tool.http_channel import HttpChannel
@@ -24,9 +24,24 @@ class McpToolTransport:
     Requests with the same address and the same headers share a session: who is another to the server is another here.
     """
 
-    def __init__(self, inner: ToolTransport, clock: Clock, *, commands: Collection[str] = ()) -> None:
-        """`commands` are the programs that manifests may start: a process is the operator's to allow, as an address is."""
+    def __init__(
+        self,
+        inner: ToolTransport,
+        clock: Clock,
+        *,
+        commands: Collection[str] = (),
+        changed: Callable[[str, bool], None] = lambda _tool, _held: None,
+    ) -> None:
+        """Reach nobody yet.
+
+        Args:
+            inner: carries what goes over HTTP.
+            clock: its `monotonic` must be the loop's own time.
+            commands: the programs that manifests may start: a process is the operator's to allow, as an address is.
+            changed: told of each tool that is quarantined (True) and of each that is called again (False).
+        """
         self._commands = frozenset(commands)
+        self._changed = changed
         self._inner = inner
         self._clock = clock
         self._upstreams: OrderedDict[object, Upstream] = OrderedDict()
@@ -69,7 +84,9 @@ class McpToolTransport:
         key = (mcp.command, tuple(sorted(mcp.env.items())))
         found = self._processes.get(key)
         if found is None:
-            found = self._processes[key] = Upstream(ProcessChannel(mcp.command, mcp.env, self._clock), self._clock)
+            found = self._processes[key] = Upstream(
+                ProcessChannel(mcp.command, mcp.env, self._clock), self._clock, self._changed
+            )
         return found
 
     def _upstream(self, request: WireRequest) -> Upstream:
@@ -77,7 +94,9 @@ class McpToolTransport:
         key = (request.origin, request.target, whose, request.secret_headers)
         found = self._upstreams.get(key)
         if found is None:
-            found = self._upstreams[key] = Upstream(HttpChannel(self._inner, self._clock, request), self._clock)
+            found = self._upstreams[key] = Upstream(
+                HttpChannel(self._inner, self._clock, request), self._clock, self._changed
+            )
             if len(self._upstreams) > MOST_UPSTREAMS:
                 self._upstreams.popitem(last=False)
         self._upstreams.move_to_end(key)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any, Final
 
 from gateway.adapters.mcp_tool.messages import LEGACY, MODERN, initialize
@@ -28,7 +29,11 @@ class Upstream:
     Everybody who needs it at the same time waits for one question; who stops waiting does not stop it.
     """
 
-    def __init__(self, channel: Channel, clock: Clock) -> None:
+    def __init__(
+        self, channel: Channel, clock: Clock, changed: Callable[[str, bool], None] = lambda _tool, _held: None
+    ) -> None:
+        """`changed` is told of each tool that is quarantined (True) and of each that is called again (False)."""
+        self._changed = changed
         self._channel = channel
         self._clock = clock
         self._revision: str | None = None
@@ -95,11 +100,13 @@ class Upstream:
         found = shown.get(mcp.tool)
         if found == mcp.digest:
             if self._quarantined.pop(mcp.name, None) is not None:
+                self._changed(mcp.name, False)
                 _log.warning("%s is called again: the MCP server shows the reviewed tool", mcp.name)
             return None
         seen = found or ("no single form of it" if mcp.tool in shown else "no such tool")
         if self._quarantined.get(mcp.name) != seen:
             self._quarantined[mcp.name] = seen
+            self._changed(mcp.name, True)
             _log.warning(
                 "%s is quarantined and not called: the reviewed tool is %s, the MCP server shows %s",
                 mcp.name,

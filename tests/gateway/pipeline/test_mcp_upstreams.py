@@ -27,7 +27,7 @@ from tests.gateway.adapters.mcp_tool.server import (
 )
 from tests.gateway.manifest.sample import REMOVED, changed
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain, read
+from tests.gateway.pipeline.rig import CALLER, Rig, keyed, looked_up, plain, read
 
 LEGACY = "2025-11-25"
 LOST: Mapping[str, CallReply] = {
@@ -166,6 +166,9 @@ async def test_a_changed_tool_is_quarantined_and_leaves_no_record(rig: MakeRig) 
     assert (refused.error.code, refused.error.outcome) == (ErrorCode.TOOL_QUARANTINED, CallOutcome.NOT_EXECUTED)
     assert "reviewed" in refused.error.message
     assert (await gateway.call(tool="get_status")).ok
+    shown = {it.name: it.quarantined for it in await gateway.pipeline.catalogue(CALLER)}
+    assert shown == {"act": True, "get_status": False}
+    assert b'oncegate_tool_quarantined{gen_ai_tool_name="act"' in gateway.parts.telemetry.render_prometheus()
     assert (await gateway.record()).state is State.FREE
     assert (server.done, len(server.carried)) == ([], 1)
 
