@@ -13,6 +13,7 @@ from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.origin import parse_origin
 from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.mcp_tool.transport import McpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
 from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits, MemoryRetryBudgets
 from gateway.adapters.memory.operations import MemoryOperationStore
@@ -100,7 +101,11 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
 def log_loaded(settings: Settings, tools: Iterable[Tool], keys: int, egress: EgressPolicy) -> None:
     """One line of what is in use, and a warning for each host that every call to it will be refused."""
     every = tuple(tools)
-    origins = {origin: parse_origin(origin) for origin in sorted({tool.backend.origin for tool in every})}
+    called = sorted({tool.backend.origin for tool in every if not _command(tool)})
+    origins = {origin: parse_origin(origin) for origin in called}
+    for command in sorted({_command(tool) for tool in every} - {"", *settings.mcp_commands}):
+        names = ", ".join(sorted(tool.name for tool in every if _command(tool) == command))
+        _log.warning("every call of %s will be refused: %s is not among mcp_commands", names, command)
     hosts = ", ".join(f"{it.host} port {it.port}" for it in origins.values())
     _log.info("%d tools, %d API keys, store %s; hosts: %s", len(every), keys, settings.store, hosts or "none")
     for origin, parsed in origins.items():
@@ -114,6 +119,12 @@ def log_loaded(settings: Settings, tools: Iterable[Tool], keys: int, egress: Egr
                 parsed.port,
                 advice,
             )
+
+
+def _command(tool: Tool) -> str:
+    """The program of a tool whose server is a process; else nothing."""
+    mcp = tool.backend.mcp
+    return mcp.command[0] if mcp is not None and mcp.command else ""
 
 
 def wire(
@@ -141,10 +152,16 @@ def wire(
         changed=lambda scope, before, after: telemetry.breaker_changed(scope, before.state, after.state),
     )
     key = settings.argument_hash_key
+    mcp = McpToolTransport(
+        transport,
+        clock,
+        commands=settings.mcp_commands,
+        changed=lambda tool, held: telemetry.quarantined(tool, held=held),
+    )
     return Parts(
         tools=shelf,
         store=store,
-        transport=transport,
+        transport=mcp,
         clock=clock,
         chance=chance,
         guard=guard,
@@ -154,6 +171,8 @@ def wire(
         budgets=MemoryRetryBudgets(),
         telemetry=telemetry,
         approvers=approvers,
+        let_go=mcp.aclose,
+        quarantined=lambda: mcp.quarantined,
         bounds=Bounds(
             lease_s=settings.lease_s,
             waiters=settings.waiters,

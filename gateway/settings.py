@@ -76,6 +76,7 @@ Seconds = Annotated[float, BeforeValidator(lambda value: _quantity(value, DURATI
 Size = Annotated[int, BeforeValidator(lambda value: _quantity(value, _BYTES, "64KiB or 1MiB"))]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
+_Command = Annotated[str, Field(min_length=1, max_length=2048, pattern=r"^[^\x00-\x20]+$")]
 _HostPort = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$")]
 _Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}/(s|m|h|d)$")]
 _Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -216,6 +217,10 @@ class Settings(BaseModel):
 
     allow_private: Annotated[tuple[_HostPort, ...], BeforeValidator(_names)] = Field(
         default=(), description="`HOST:PORT` pairs that tools may reach although the address is private or loopback."
+    )
+
+    mcp_commands: Annotated[tuple[_Command, ...], BeforeValidator(_names)] = Field(
+        default=(), description="Programs that tools may start as MCP servers, each as the manifests write it."
     )
 
     seal_key_env: _Variable = Field(

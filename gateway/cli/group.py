@@ -16,7 +16,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "demo": ("gateway.cli.demo", "The refund incident, without and with OnceGate; then an agent."),
     "serve": ("gateway.cli.serve", "Run the gateway."),
     "check": ("gateway.cli.check", "Explain what is wrong with tool manifests, and how to mend it."),
-    "import": ("gateway.cli.importing", "Draft manifests from an OpenAPI document."),
+    "import": ("gateway.cli.importing", "Draft manifests from an OpenAPI document or an MCP server."),
     "certify": ("gateway.cli.certify", "Hold what a manifest says of its downstream against staging."),
     "schema": ("gateway.cli.schema", "Print the JSON Schema of manifests, or the OpenAPI document."),
     "tools": ("gateway.cli.tools", "List the tools a key may use, or show one."),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
+from gateway.cli.importing_mcp import mcp
 from gateway.cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ def openapi(
             _print_next(source, out, f"{word}_URL")
     if not result.drafts:
         raise click.exceptions.Exit(Exit.NO)
+
+
+command.add_command(mcp)
 
 
 def _write(out: Path, result: "Import", documents: Mapping[str, bytes]) -> list[str]:

@@ -28,5 +28,10 @@ def command(*, tool: str | None, gateway: Gateway, as_json: bool) -> None:
 
 
 def _list(data: Any) -> None:
-    rows = [[entry["name"], entry["version"], entry["effect"], entry["title"]] for entry in data["tools"]]
-    print_table(["TOOL", "VERSION", "EFFECT", "TITLE"], rows, "This key may use no tool.")
+    rows = [[it["name"], it["version"], it["effect"], _state(it), it["title"]] for it in data["tools"]]
+    print_table(["TOOL", "VERSION", "EFFECT", "STATE", "TITLE"], rows, "This key may use no tool.")
+
+
+def _state(entry: dict[str, Any]) -> str:
+    """What a caller should know before it calls."""
+    return "quarantined" if entry.get("quarantined") else "deprecated" if entry.get("deprecated") else "ready"

@@ -106,6 +106,7 @@ class ErrorCode(StrEnum):
     DEADLINE_BEFORE_SEND = "deadline_before_send"
     GATEWAY_CONFIG_ERROR = "gateway_config_error"
     GATEWAY_ERROR = "gateway_error"
+    TOOL_QUARANTINED = "tool_quarantined"
     # Proved never delivered.
     HOST_NOT_ALLOWED = "host_not_allowed"
     DNS_FAILED = "dns_failed"
@@ -248,6 +249,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.DEADLINE_BEFORE_SEND: _row(_NOT, _YES, _A.RETRY, 504, _NEUTRAL, "Nothing was sent before the deadline. It is safe to make the same call again with more time."),
     _C.GATEWAY_CONFIG_ERROR: _row(_NOT, _NO, _A.ESCALATE, 500, _NEUTRAL, "Nothing was sent: the tool is misconfigured. Do not retry; escalate to an operator."),
     _C.GATEWAY_ERROR: _row(_NOT, _NO, _A.ESCALATE, 500, _NEUTRAL, "Nothing was sent: the gateway failed. Do not keep retrying; escalate to an operator."),
+    _C.TOOL_QUARANTINED: _row(_NOT, _NO, _A.ESCALATE, 502, _NEUTRAL, "Nothing was sent: the MCP server shows another tool than the one that was reviewed, so it is not called. Do not retry; escalate to an operator."),
 
     _C.HOST_NOT_ALLOWED: _row(_NOT, _NO, _A.ESCALATE, 502, _NEUTRAL, "Nothing was sent: the service's address is not one the operator allows. Do not retry; escalate to an operator."),
     _C.DNS_FAILED: _row(_NOT, _YES, _A.RETRY, 502, _BAD, "Nothing was delivered: the service's address could not be resolved. Retry once, then escalate."),
@@ -280,7 +282,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
 
     _C.TIMEOUT_UNKNOWN_OUTCOME: _row(_UNKNOWN, _NO, _A.VERIFY, 424, _BAD, "No response in time. The action MAY have been carried out. Do not call again; verify with a read first."),
     _C.OUTCOME_UNKNOWN: _row(_UNKNOWN, _NO, _A.VERIFY, 424, _BAD, "No proof came back after sending. The action MAY have been carried out. Do not call again; verify with a read first."),
-    _C.MALFORMED_RESPONSE: _row(_UNKNOWN, _NO, _A.VERIFY, 424, _BAD, "The reply was not readable HTTP. The action MAY have been carried out. Do not call again; verify with a read first."),
+    _C.MALFORMED_RESPONSE: _row(_UNKNOWN, _NO, _A.VERIFY, 424, _BAD, "The reply could not be read. The action MAY have been carried out. Do not call again; verify with a read first."),
     _C.DOWNSTREAM_ERROR_UNKNOWN_OUTCOME: _row(_UNKNOWN, _NO, _A.VERIFY, 424, _BAD, "The service failed while handling the request. The action MAY have been carried out. Do not call again; verify with a read first."),
     _C.IN_FLIGHT_DOWNSTREAM: _row(_UNKNOWN, _NO, _A.WAIT, 424, _GOOD, "The service is still carrying out an earlier attempt of this action. Do not start another; verify with a read after the wait.", 2.0),
     _C.GATEWAY_ERROR_UNKNOWN_OUTCOME: _row(_UNKNOWN, _NO, _A.VERIFY, 424, _NEUTRAL, "The gateway failed after sending began. The action MAY have been carried out. Do not call again; verify with a read first."),

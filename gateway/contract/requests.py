@@ -35,6 +35,7 @@ class ToolSummary:
         window_s: how long a finished write is remembered; after it the same call acts again. None: for ever.
         verify_with: the read that tells whether an action of this tool was carried out; None when there is none.
         deprecated: `{since, use_instead, remove_after}`, or None.
+        quarantined: it is not called now: its MCP server shows another tool than the reviewed one.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ToolSummary:
     window_s: float | None = None
     verify_with: str | None = None
     deprecated: Mapping[str, Any] | None = None
+    quarantined: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The native catalogue entry."""
@@ -67,6 +69,7 @@ class ToolSummary:
             "window_s": self.window_s,
             "verify_with": self.verify_with,
             "deprecated": None if self.deprecated is None else dict(self.deprecated),
+            "quarantined": self.quarantined,
         }
 
 

@@ -5,7 +5,18 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.manifest import policies
-from gateway.manifest.fields import Digest, DocumentName, HeaderName, Line, Server, Source, Status, StatusKey
+from gateway.manifest.fields import (
+    Digest,
+    DocumentName,
+    HeaderName,
+    Line,
+    RpcKey,
+    Server,
+    Source,
+    Status,
+    StatusKey,
+    VariableName,
+)
 from gateway.manifest.urls import Style
 
 
@@ -55,3 +66,22 @@ class OpenApiSection(Section):
     already_done: list[Status] = Field([], description="As in `http`.")
     fresh_connection: bool = Field(False, description="As in `http`.")
     deadline_header: HeaderName | None = Field(None, description="As in `http`.")
+
+
+class McpSection(Section):
+    """A tool of an MCP server: `tools/call` over streamable HTTP, or over the pipes of a process."""
+
+    url: Source | None = Field(None, description="The server's endpoint, as `http.url`; or `command`.")
+    headers: dict[HeaderName, str] = Field(
+        {}, description="With `url`: more request headers, such as the credential's."
+    )
+    command: Source | None = Field(None, description="The program that is the server; the operator must allow it.")
+    args: list[Source] = Field([], description="With `command`: its arguments.")
+    env: dict[VariableName, str] = Field({}, description="With `command`: its environment, beside PATH and the locale.")
+    tool: Line = Field(description="The tool's name there.")
+    arguments: dict[str, Any] | None = Field(None, description="Its arguments, with holes. Default: this tool's own.")
+    digest: Digest = Field(description="Of the whole tool object there; another one than the reviewed is not called.")
+    is_error: StatusMeaning = Field(
+        policies.StatusMeaning.UNKNOWN, description="What a result with isError proves about a write."
+    )
+    errors: dict[RpcKey, StatusMeaning] = Field({}, description="What single JSON-RPC error codes prove here.")

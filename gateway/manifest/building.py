@@ -11,6 +11,7 @@ from gateway.manifest import approvals, credentials, lint, policies, rules, sche
 from gateway.manifest.arguments import ArgumentsSchema
 from gateway.manifest.complaint import Complaint
 from gateway.manifest.lookups import reconcile
+from gateway.manifest.mcp.upstream import upstream
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.ports import ExpressionEngine
@@ -18,7 +19,7 @@ from gateway.manifest.reading import Reading
 from gateway.manifest.requests import RequestBuilder
 from gateway.manifest.result import ResultSchema
 from gateway.manifest.templates import RequestTemplate
-from gateway.manifest.tool import HttpBackend, Tool
+from gateway.manifest.tool import HttpBackend, McpUpstream, Tool
 
 # What an approval of an action depends on: a typo mended in a description voids none.
 _POLICY_SECTIONS: Final = ("effect", "backend", "downstream_key", "rules", "approval")
@@ -69,6 +70,7 @@ def _schemas_hold(source: ManifestSource, notes: Notes) -> bool:
 def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) -> Tool | None:
     key = sections.downstream_key(source, notes)
     request = RequestBuilder(source, source.arguments, operator.environment, operator.secrets, notes).build(key)
+    mcp = upstream(source, operator.environment, operator.secrets, notes)
     settled = reconcile(source, source.arguments, operator.engine, notes)
     ruled = rules.compiled(source, operator.engine, notes)
     approval = approvals.compiled(source, operator.engine, notes)
@@ -100,7 +102,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         result_view=sections.result_view(source),
         identity=identity,
         holds=MappingProxyType(dict(source.holds)),
-        backend=_backend(source, request),
+        backend=_backend(source, request, mcp),
         downstream_key=key,
         reconcile=settled,
         unknown=sections.unknown(source),
@@ -183,7 +185,7 @@ def _normalisers(schema: Any) -> Any:
     return None
 
 
-def _backend(source: ManifestSource, request: RequestTemplate) -> HttpBackend:
+def _backend(source: ManifestSource, request: RequestTemplate, mcp: McpUpstream | None) -> HttpBackend:
     http = source.backend.http
     return HttpBackend(
         method=http.method,
@@ -192,4 +194,5 @@ def _backend(source: ManifestSource, request: RequestTemplate) -> HttpBackend:
         already_done=frozenset(http.already_done),
         fresh_connection=http.fresh_connection,
         deadline_header=http.deadline_header,
+        mcp=mcp,
     )

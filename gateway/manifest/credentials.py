@@ -26,6 +26,8 @@ _SECRET_HEADER: Final = re.compile(
     r"(?i)authorization|(?:x-)?api-?key|x-auth-token|x-access-token|.*-secret(?:-.*)?|cookie"
 )
 _SECRET_PARAMETER: Final = re.compile(r"(?i)api_?key|access_?token|token|secret|password|signature")
+_SECRET_VARIABLE: Final = re.compile(r"(?i)(?:api|access|private|secret)_?key|token|secret|passw(?:or)?d|credential")
+_REQUESTS: Final = (("backend", "http"), ("backend", "mcp"))
 _BY_REFERENCE: Final = re.compile(r"\$\{secret:|\{(?:args|caller)\.")
 
 _MEND: Final = "reference it: `${secret:NAME}`, from the gateway's environment or a file"
@@ -34,11 +36,13 @@ _MEND: Final = "reference it: `${secret:NAME}`, from the gateway's environment o
 def check(value: Any, notes: Notes) -> None:
     """Complain about every text of a manifest that looks like a credential, without repeating it."""
     for path, text in _texts(value, ()):
-        place = path[2] if path[:2] == ("backend", "http") and len(path) == 4 else None
+        place = path[2] if path[:2] in _REQUESTS and len(path) == 4 else None
         if _CREDENTIAL.search(text):
             notes.error(path, "credential", f"this looks like a credential; {_MEND}")
         elif place == "headers" and _SECRET_HEADER.fullmatch(str(path[3])) and not _BY_REFERENCE.search(text):
             notes.error(path, "credential", f"the header {path[3]} carries a credential; {_MEND}")
+        elif place == "env" and _SECRET_VARIABLE.search(str(path[3])) and "${" not in text:
+            notes.error(path, "credential", f"the variable {path[3]} carries a credential; {_MEND}")
         elif place == "query" and _SECRET_PARAMETER.fullmatch(str(path[3])) and "{" not in text:
             message = "a credential in a URL ends up in logs; send it in a header, by reference"
             notes.error(path, "credential", message)

@@ -76,6 +76,10 @@ DocumentName = Annotated[
 ]
 """Relative to the manifest directory, and never out of it."""
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+RpcKey = Annotated[str, Field(pattern=r"^-?[1-9][0-9]{0,9}$")]
+"""The code of a JSON-RPC error, as a key."""
+VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+"""Of a process's environment."""
 Server = Annotated[
     str,
     Field(

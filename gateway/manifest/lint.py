@@ -8,6 +8,7 @@ from gateway.manifest.declared import SCALARS, find
 from gateway.manifest.lint_approval import APPROVAL_RULES
 from gateway.manifest.lint_http import HTTP_RULES
 from gateway.manifest.lint_limits import LIMIT_RULES
+from gateway.manifest.lint_mcp import MCP_RULES
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.policies import Effect, Scope
@@ -227,4 +228,5 @@ RULES_OF_ONE: Final[tuple[Rule, ...]] = (
     *APPROVAL_RULES,
     *HTTP_RULES,
     *LIMIT_RULES,
+    *MCP_RULES,
 )

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from gateway.contract.keys import MIN_KEY_LENGTH
 from gateway.manifest import policies
-from gateway.manifest.backends import HttpSection, OpenApiSection, Section
+from gateway.manifest.backends import HttpSection, McpSection, OpenApiSection, Section
 from gateway.manifest.fields import (
     BodySize,
     CallRates,
@@ -120,13 +120,14 @@ class BackendSection(Section):
 
     http: HttpSection = Field(description="An HTTP request.")
     openapi: OpenApiSection | None = Field(None, description="An operation of an OpenAPI document.")
+    mcp: McpSection | None = Field(None, description="A tool of an MCP server.")
 
 
 class DownstreamKeySection(Section):
     """The downstream's idempotency contract."""
 
-    in_: KeyPlace = Field(alias="in", description="header, body or query.")
-    name: Line = Field(description="Name of the header, body member or parameter.")
+    in_: KeyPlace = Field(alias="in", description="header, body, query; argument, of an MCP tool.")
+    name: Line = Field(description="Name of the header, body member, parameter or argument.")
     format: KeyFormat = Field(_K.format, description="raw, quoted or uuid.")
     max_length: Annotated[int, Field(ge=MIN_KEY_LENGTH, le=1024)] = Field(
         _K.max_length, description="Characters it accepts."

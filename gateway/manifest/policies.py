@@ -68,6 +68,8 @@ class KeyPlace(StrEnum):
     HEADER = "header"
     BODY = "body"
     QUERY = "query"
+    ARGUMENT = "argument"
+    """An argument of the upstream tool: the Model Context Protocol itself has no place for a key."""
 
 
 class KeyFormat(StrEnum):

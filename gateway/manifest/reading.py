@@ -10,15 +10,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gateway.manifest.complaint import Complaint, Severity, did_you_mean
+from gateway.manifest.mcp import backend as mcp
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.openapi import backend as openapi
 from gateway.manifest.openapi.library import Library
 from gateway.manifest.yaml_events import Document, Path, Place, YamlError, parse
-
-# Path (`*`: every item) -> the values that are refused there (None: any), and why. What is declared and not done would be a lie.
-NOT_YET: Final[Mapping[Path, tuple[frozenset[str] | None, str]]] = {
-    ("backend", "mcp"): (None, "MCP backends come with a later version of OnceGate; declare `http`"),
-}
 
 _WRONG_TYPES: Final[Mapping[str, str]] = {
     "string_type": "text",
@@ -59,9 +55,13 @@ def read(file: str, source: str | bytes, library: Library | None = None) -> Read
             severity=Severity.ERROR, rule="yaml", message=str(error), file=file, line=error.line, column=error.column
         )
         return Reading(file=file, text=text, document=None, source=None, complaints=(complaint,))
-    value, complaints = _without_what_is_not_yet(file, document)
+    value: Any = document.value
+    complaints: list[Complaint] = []
     if openapi.has_section(value):
         document, value, found = openapi.expanded(file, document, value, library or Library())
+        complaints += found
+    if mcp.has_section(value):
+        document, value, found = mcp.expanded(file, document, value)
         complaints += found
     model: ManifestSource | None = None
     try:
@@ -79,40 +79,6 @@ def error_at(file: str, place: Place, rule: str, message: str) -> Complaint:
     return Complaint(
         severity=Severity.ERROR, rule=rule, message=message, file=file, line=place.line, column=place.column
     )
-
-
-def _without_what_is_not_yet(file: str, document: Document) -> tuple[Any, list[Complaint]]:
-    value = document.value
-    complaints = []
-    for pattern, (values, reason) in NOT_YET.items():
-        for path in [path for path in document.keys if _is_at(pattern, path)]:
-            if values is not None and _at(document.value, path) not in values:
-                continue
-            complaints.append(error_at(file, document.key_place(path), "not-yet", f"`{path[-1]}`: {reason}"))
-            value = _without(value, path)
-    return value, complaints
-
-
-def _is_at(pattern: Path, path: Path) -> bool:
-    return len(pattern) == len(path) and all(
-        isinstance(part, int) if wanted == "*" else part == wanted for wanted, part in zip(pattern, path, strict=True)
-    )
-
-
-def _at(value: Any, path: Path) -> Any:
-    for part in path:
-        value = value[part]
-    return value if isinstance(value, str) else None
-
-
-def _without(value: Any, path: Path) -> Any:
-    head, *rest = path
-    if not rest:
-        return {name: member for name, member in value.items() if name != head}
-    inner = _without(value[head], tuple(rest))
-    if isinstance(head, int):
-        return [inner if index == head else item for index, item in enumerate(value)]
-    return {**value, head: inner}
 
 
 def _excused(detail: ErrorDetails, document: Document) -> bool:

@@ -166,6 +166,9 @@ class RequestTemplate:
             headers.append((key.name, quoted_key(values.key) if key.format is KeyFormat.QUOTED else values.key))
         elif key is not None and key.in_ is KeyPlace.QUERY:
             query = (*query, (key.name, values.key))
+        elif key is not None and key.in_ is KeyPlace.ARGUMENT:
+            given = body if isinstance(body, dict) else {}
+            body = {**given, "arguments": {**given.get("arguments", {}), key.name: values.key}}
         elif key is not None and form is not None:
             form = (*form, (key.name, values.key))
         elif key is not None:

@@ -30,6 +30,29 @@ from gateway.manifest.templates import RequestTemplate, ValueTemplate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class McpUpstream:
+    """What carries a call to a tool of an MCP server, and what its answers mean.
+
+    Attributes:
+        name: of the gateway's own tool, for logs.
+        tool: its name at the server.
+        digest: `sha256:` and the hash of the reviewed tool object; while the server shows another, nothing is sent.
+        command: program and arguments of a server that is a process; empty for one that has a URL.
+        env: that process's environment, secrets filled in, beside what every process needs.
+        is_error: what a result with `isError` proves about a write.
+        errors: what single JSON-RPC error codes prove, where the table would say otherwise.
+    """
+
+    name: str
+    tool: str
+    digest: str
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    is_error: StatusMeaning = StatusMeaning.UNKNOWN
+    errors: Mapping[int, StatusMeaning] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpBackend:
     method: str
     request: RequestTemplate
@@ -41,6 +64,8 @@ class HttpBackend:
     fresh_connection: bool = False
     deadline_header: str | None = None
     """The header in which the downstream is told the time left, in milliseconds."""
+    mcp: McpUpstream | None = None
+    """The request's body is `params` of a `tools/call`; its messages are the transport's to make."""
 
     @property
     def origin(self) -> str:

@@ -280,6 +280,7 @@ class Pipeline:
         await self._spool.drained(self._parts.bounds.lease_s)
         for task in self._background:
             await stopped(task)
+        await self._parts.let_go()
         await self._parts.store.close()
 
     async def _count_unknown(self) -> None:

@@ -1,5 +1,6 @@
 """What the pipeline is driven with: every door to the world, and the bounds an operator sets."""
 
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -70,9 +71,15 @@ class Bounds:
     rates: OperatorRates = field(default_factory=OperatorRates)
 
 
+async def _nothing() -> None:
+    """Most transports have nothing to end."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """One of each."""
+    """One of each. `let_go` ends what the transport has started and keeps running; `quarantined` names the tools that it
+    does not call because their server shows another tool than the reviewed one.
+    """
 
     tools: Tools
     store: OperationStore
@@ -88,3 +95,5 @@ class Parts:
     bounds: Bounds
     approvers: Approvers | None = None
     """Asked before what somebody allowed is done; None: what was proved at the decision counts."""
+    let_go: Callable[[], Awaitable[None]] = _nothing
+    quarantined: Callable[[], Collection[str]] = tuple

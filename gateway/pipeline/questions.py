@@ -1,5 +1,6 @@
 """What may be asked besides a call: operations, rows, the catalogue, how this process is; and an operator's word."""
 
+from collections.abc import Collection
 from typing import Any
 
 from gateway.contract.call import Caller
@@ -59,7 +60,8 @@ class Questions:
     def catalogue(self, caller: Caller) -> tuple[ToolSummary, ...]:
         """The tools the caller may use: without the permission a tool is not there."""
         tools = self._parts.tools.catalogue.tools.values()
-        return tuple(_summary(tool) for tool in tools if tool.permission in caller.permissions)
+        held = self._parts.quarantined()
+        return tuple(_summary(tool, held) for tool in tools if tool.permission in caller.permissions)
 
     async def operation(self, operation_id: str, caller: Caller) -> Envelope:
         """One operation, as far as the caller may see it."""
@@ -267,7 +269,7 @@ def _breaker(scope: str, breaker: Breaker, now: float, wall: float) -> BreakerVi
     )
 
 
-def _summary(tool: Tool) -> ToolSummary:
+def _summary(tool: Tool, quarantined: Collection[str]) -> ToolSummary:
     lookup, deprecated = tool.reconcile.lookup, tool.deprecated
     return ToolSummary(
         name=tool.name,
@@ -282,6 +284,7 @@ def _summary(tool: Tool) -> ToolSummary:
         needs_key=tool.identity.fields == "caller",
         window_s=tool.identity.window_s,
         verify_with=None if lookup is None else lookup.tool,
+        quarantined=tool.name in quarantined,
         deprecated=None
         if deprecated is None
         else {

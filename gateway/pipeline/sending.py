@@ -182,7 +182,8 @@ async def exchange(
         extra.append(("traceparent", traceparent))
         if trace.tracestate is not None:
             extra.append(("tracestate", trace.tracestate))
-    request = dress(rendered, extra=tuple(extra), secrets=tool.backend.request.secret_headers)
+    secrets, mcp = tool.backend.request.secret_headers, tool.backend.mcp
+    request = dress(rendered, extra=tuple(extra), secrets=secrets, mcp=mcp)
     return await parts.transport.exchange(request, limits, gate)
 
 

@@ -278,6 +278,20 @@ async def test_what_is_in_use_is_one_line_and_what_cannot_work_a_warning(
     assert warning not in caplog.text
 
 
+async def test_a_command_that_is_not_allowed_is_told_at_start(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """A process is no host; who starts one must be told of the setting that allows it."""
+    section = {"command": "refund-server", "tool": "act", "digest": f"sha256:{'0' * 64}"}
+    site.write(plain({"name": "local", "backend": {"mcp": section}}))
+    caplog.set_level(logging.INFO, logger="oncegate")
+    await closed(site.assemble())
+    warning = "every call of local will be refused: refund-server is not among mcp_commands"
+    assert warning in caplog.text
+    assert "stdio.invalid" not in caplog.text
+    caplog.clear()
+    await closed(site.assemble(mcp_commands=["refund-server"]))
+    assert warning not in caplog.text
+
+
 async def test_the_keys_that_were_loaded_are_counted(site: Site, caplog: pytest.LogCaptureFixture) -> None:
     """Their number, nothing of them."""
     caplog.set_level(logging.INFO, logger="oncegate")

@@ -1,6 +1,7 @@
 """Codes of the way to the service, and of what it answers."""
 
 import contextlib
+import json
 import ssl
 from collections.abc import Mapping
 from typing import Any, Final
@@ -113,7 +114,29 @@ def _https(provider: Provider) -> str:
     return f"https://127.0.0.1:{provider.port}"
 
 
+_TOOL: Final = {"name": "act", "description": "Not what was reviewed.", "inputSchema": {"type": "object"}}
+
+
+async def _another_tool(stand: Stand) -> Answer:
+    for shown in ({"supportedVersions": ["2026-07-28"]}, {"tools": [_TOOL]}):
+        stand.provider.writes.append(_result(shown))
+    return await stand.call()
+
+
+def _result(shown: Mapping[str, Any]) -> Reply:
+    async def reply(exchange: Exchange) -> None:
+        ident = json.loads(exchange.request.body)["id"]
+        body = {"jsonrpc": "2.0", "id": ident, "result": shown}
+        await exchange.send(200, body, {"Content-Type": "application/json"})
+
+    return reply
+
+
+_OVER_MCP: Final = {"mcp": {"url": "${API}/mcp", "tool": "act", "digest": f"sha256:{'0' * 64}"}}
+
 CASES: Final[Mapping[ErrorCode, Case]] = {
+    # Two questions, and no call.
+    _C.TOOL_QUARANTINED: Case(play=_another_tool, manifests=(plain({**_ONCE, "backend": _OVER_MCP}),), sent=2),
     _C.HOST_NOT_ALLOWED: Case(play=_call, manifests=_PLAIN, stand={"private": False}),
     _C.DNS_FAILED: Case(play=_call, manifests=_PLAIN, stand={"origin": lambda _: "http://nowhere.invalid:80"}),
     _C.CONNECT_TIMEOUT: Case(play=_nobody_picks_up, manifests=_PLAIN),

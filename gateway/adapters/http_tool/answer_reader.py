@@ -6,7 +6,7 @@ import httptools
 
 from gateway.adapters.http_tool.decoding import decode
 from gateway.adapters.http_tool.progress import Failed
-from gateway.stages.execute.attempt.exchange import Answer, Fault, Phase
+from gateway.stages.execute.attempt.exchange import Answer, Enough, Fault, Phase
 
 HEAD_BYTES: Final = 65_536
 """The header block, interim answers included, may not be larger."""
@@ -33,6 +33,7 @@ class AnswerReader:
     __slots__ = (
         "_chunks",
         "_close_delimited",
+        "_enough",
         "_head_left",
         "_head_only",
         "_headers",
@@ -50,7 +51,7 @@ class AnswerReader:
         "status",
     )
 
-    def __init__(self, *, method: str, result_bytes: int) -> None:
+    def __init__(self, *, method: str, result_bytes: int, enough: Enough | None = None) -> None:
         self.phase = Phase.SENT
         self.status = 0
         self.ended = False
@@ -58,6 +59,7 @@ class AnswerReader:
         self.fault: Fault | None = None
         self.detail = ""
         self._limit = result_bytes
+        self._enough = enough
         self._head_only = method == "HEAD"
         self._head_left = HEAD_BYTES
         self._raw_left = result_bytes * _FRAMING_FACTOR + HEAD_BYTES
@@ -181,6 +183,11 @@ class AnswerReader:
         self._size += len(body)
         if self._size <= self._limit:
             self._chunks.append(body)
+            if self._enough is not None and self._enough(self._headers, body):
+                # The peer has not ended its answer, so the connection has no next one.
+                self.phase = Phase.COMPLETE
+                self.ended = True
+                self._close_delimited = False
         else:
             self._chunks.append(body[: self._limit - self._size])
             self.fail(Fault.BODY_TOO_LARGE, "the answer's body is larger than the limit")

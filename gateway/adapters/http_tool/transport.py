@@ -119,7 +119,7 @@ class HttpToolTransport:
         except BaseException:
             pool.put(connection, reusable=True)
             raise
-        reader = AnswerReader(method=request.method, result_bytes=limits.result_bytes)
+        reader = AnswerReader(method=request.method, result_bytes=limits.result_bytes, enough=request.enough)
         trail.phase = Phase.SENT
         try:
             await connection.carry(head, request.body, reader, limits)

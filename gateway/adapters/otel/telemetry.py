@@ -111,6 +111,10 @@ class OtelTelemetry:
         _log(logging.WARNING if now is State.OPEN else logging.INFO, "circuit breaker changed", fields)
 
     @guarded
+    def quarantined(self, tool: str, *, held: bool) -> None:
+        self._numbers(m.QUARANTINED).set((tool,), int(held))
+
+    @guarded
     def fenced(self) -> None:
         self._numbers(m.FENCED).add(())
 

@@ -111,7 +111,11 @@ def _concerned(catalogue: Catalogue, name: str) -> list[Tool]:
         raise Failure(f"there is no tool {name}; {did_you_mean(name, catalogue.tools)}.", Exit.USAGE)
     lookup = tool.reconcile.lookup
     reader = None if lookup is None else catalogue.get(lookup.tool)
-    return [tool] if reader is None else [tool, reader]
+    concerned = [tool] if reader is None else [tool, reader]
+    for it in concerned:
+        if it.backend.mcp is not None:
+            raise Failure(f"{it.name} is a tool of an MCP server; a certification sends HTTP requests.", Exit.USAGE)
+    return concerned
 
 
 def _leading_name(tool: Tool) -> str | None:

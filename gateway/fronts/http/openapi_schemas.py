@@ -143,6 +143,7 @@ def _tool() -> Schema:
             "window_s": _or_null(_SECONDS),
             "verify_with": _or_null(_TEXT),
             "deprecated": _or_null(_OBJECT),
+            "quarantined": _FLAG,
         }
     )
 

@@ -63,6 +63,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.DEADLINE_BEFORE_SEND: "Nothing was sent before the deadline. It is safe to make the same call of {tool} again with more time.",
     _C.GATEWAY_CONFIG_ERROR: "Nothing was sent: {tool} is misconfigured{reason}. Do not retry; escalate to an operator.",
     _C.GATEWAY_ERROR: "Nothing was sent: the gateway failed. Do not keep retrying {tool}; escalate to an operator.",
+    _C.TOOL_QUARANTINED: "Nothing was sent: the MCP server behind {tool} shows another tool than the one that was reviewed, so it is not called. Do not retry; escalate to an operator.",
 
     _C.HOST_NOT_ALLOWED: "Nothing was sent: the address of {tool} is not one the operator allows. Do not retry; escalate to an operator.",
     _C.DNS_FAILED: "Nothing was delivered: the address of {tool} could not be resolved.{tries} Retry once, then escalate.",
@@ -95,7 +96,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
 
     _C.TIMEOUT_UNKNOWN_OUTCOME: "No response {waited}. {Action} MAY have been carried out.{tries} {learn}",
     _C.OUTCOME_UNKNOWN: "No proof came back after sending{http}. {Action} MAY have been carried out.{tries} {learn}",
-    _C.MALFORMED_RESPONSE: "The reply was not readable HTTP. {Action} MAY have been carried out.{tries} {learn}",
+    _C.MALFORMED_RESPONSE: "The reply could not be read. {Action} MAY have been carried out.{tries} {learn}",
     _C.DOWNSTREAM_ERROR_UNKNOWN_OUTCOME: "{service} failed{http} while handling the request. {Action} MAY have been carried out.{tries} {learn}",
     _C.IN_FLIGHT_DOWNSTREAM: "{service} is still carrying out an earlier attempt of {action}. {in_flight}",
     _C.GATEWAY_ERROR_UNKNOWN_OUTCOME: "The gateway failed after sending began. {Action} MAY have been carried out.{tries} {learn}",

@@ -133,6 +133,13 @@ BREAKER: Final = _metric(
     (a.BREAKER_SCOPE,),
     "0 closed, 1 half open, 2 open.",
 )
+QUARANTINED: Final = _metric(
+    "oncegate.tool.quarantined",
+    _GAUGE,
+    "{tool}",
+    (a.TOOL_NAME,),
+    "1 while a tool's MCP server shows another tool than the reviewed one and it is not called, 0 since it is again.",
+)
 BREAKER_TRANSITIONS: Final = _metric(
     "oncegate.breaker.transitions",
     _COUNTER,
@@ -242,6 +249,7 @@ METRICS: Final = (
     UNKNOWN_AGE,
     RECONCILIATIONS,
     BREAKER,
+    QUARANTINED,
     BREAKER_TRANSITIONS,
     BULKHEAD_WAIT,
     BULKHEAD_REJECTED,

@@ -17,6 +17,7 @@ _NEVER_THERE: Final[frozenset[str]] = frozenset(
     {
         _C.HOST_NOT_ALLOWED, _C.DNS_FAILED, _C.CONNECT_TIMEOUT, _C.CONNECT_FAILED, _C.TLS_FAILED, _C.TLS_UNTRUSTED,
         _C.PROXY_FAILED, _C.CIRCUIT_OPEN, _C.GATEWAY_SATURATED, _C.DEADLINE_BEFORE_SEND, _C.DRAINING,
+        _C.TOOL_QUARANTINED,
     }
 )  # fmt: skip
 """Nothing reached the tool last, so the time that passed is not the time it takes."""

@@ -136,6 +136,9 @@ class Silent:
     ) -> SilentReconcile:
         return SilentReconcile()
 
+    def quarantined(self, tool: str, *, held: bool) -> None:
+        pass
+
     def breaker_changed(self, scope: str, was: State, now: State) -> None:
         pass
 

@@ -41,6 +41,7 @@ OTHER = {
     "accept_host": "true",
     "allow_volatile": "true",
     "allow_private": "a:1",
+    "mcp_commands": "server",
     "redis_password_env": "OTHER_PASSWORD",
     "seal_key_env": "OTHER_SEAL",
     "argument_hash_key_env": "OTHER_HASH",

@@ -16,6 +16,7 @@ def test_a_catalogue_entry_says_everything_a_caller_needs_and_nothing_of_the_bac
         needs_key=True,
         verify_with="get_refund_status",
         window_s=60.0,
+        quarantined=True,
     )
 
     document = summary.to_dict()
@@ -34,6 +35,7 @@ def test_a_catalogue_entry_says_everything_a_caller_needs_and_nothing_of_the_bac
         "verify_with": "get_refund_status",
         "window_s": 60.0,
         "deprecated": None,
+        "quarantined": True,
     }
 
 

@@ -63,7 +63,7 @@ def test_a_sound_manifest_becomes_a_source() -> None:
         ({"rules": [{**RULE, "next_action": "use_existing_result"}]}, "shape", "this must be `fix_arguments`,"),
         ({"approval": {"when": True}}, "shape", "`approvers` is required in `approval`"),
         ({"identity": {"fields": ["order"], "repeat": "maybe"}}, "shape", "this must be `deny` or `approval`"),
-        ({"backend": {"mcp": {"url": "x"}}}, "not-yet", "MCP backends come with a later version"),
+        ({"backend": {"mcp": {"url": "x", "tool": "y"}}}, "shape", "`digest` is required in `backend.mcp`"),
         (
             {"backend": {"openapi": {"document": "a", "operation": "b", "server": "${A}"}}},
             "shape",
@@ -86,7 +86,7 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
     """An author mends a file in one go."""
     rules = [rule for rule, _ in said(READ, {"backend": {"mcp": {}}, "owner": REMOVED, "title": 5, "x": 1})]
 
-    assert sorted(rules) == ["not-yet", "shape", "shape", "unknown-key"]
+    assert sorted(rules) == ["shape", "shape", "shape", "shape", "unknown-key"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
         ("manifest: 1\nbackend:\n  http: {}\n", 3, 3, "shape"),
         ("manifest: 1\nidentity: {repeat: maybe, fields: all}\n", 2, 20, "shape"),
         ("manifest: 1\nrules:\n  - code: a\n  - code: b\n    otherwise: ask\n", 5, 16, "shape"),
-        ("manifest: 1\nbackend:\n  mcp: {}\n", 3, 3, "not-yet"),
+        ("manifest: 1\nbackend:\n  mcp:\n    url: x\n    tol: y\n", 5, 5, "unknown-key"),
         ("manifest: 1\nmanifest: 1\n", 2, 1, "yaml"),
         ("[]", 1, 1, "shape"),
     ],

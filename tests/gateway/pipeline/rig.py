@@ -224,9 +224,10 @@ async def rigged(
     telemetry: OtelTelemetry | None = None,
     secrets: Mapping[str, str] | None = None,
     started: bool = False,
+    provider: Provider | None = None,
 ) -> AsyncIterator[Rig]:
     """A gateway with these manifests (and the read `get_status`, if it is not among them)."""
-    provider = Provider()
+    provider = provider or Provider()
     await provider.start()
     clock = StoreClock()
     shelf_dir = folder / "manifests"

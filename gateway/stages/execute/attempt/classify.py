@@ -7,9 +7,10 @@ from typing import Final, Self, assert_never
 from gateway.contract.codes import ErrorCode
 from gateway.contract.quick import quick
 from gateway.manifest.policies import DownstreamKey, Effect, StatusMeaning
-from gateway.manifest.tool import Tool
+from gateway.manifest.tool import McpUpstream, Tool
 from gateway.stages.execute.attempt import faults
-from gateway.stages.execute.attempt.exchange import Answer, Exchange, Phase
+from gateway.stages.execute.attempt.exchange import Answer, Exchange, Phase, Said
+from gateway.stages.execute.attempt.mcp_answers import mcp_row
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.retry_after import parse_retry_after
 from gateway.stages.execute.attempt.statuses import StatusRow, status_row
@@ -27,12 +28,14 @@ class AnswerTerms:
         statuses: what single statuses prove, over the table.
         already_done: statuses that mean done, but only after an unknown attempt of the same operation.
         key: the downstream's idempotency contract; None for a tool that has none.
+        mcp: the upstream, for a tool of an MCP server.
     """
 
     effect: Effect
     statuses: Mapping[int, StatusMeaning] = field(default_factory=dict)
     already_done: frozenset[int] = frozenset()
     key: DownstreamKey | None = None
+    mcp: McpUpstream | None = None
 
     @classmethod
     def of(cls, tool: Tool) -> Self:
@@ -41,6 +44,7 @@ class AnswerTerms:
             statuses=tool.backend.statuses,
             already_done=tool.backend.already_done,
             key=tool.downstream_key,
+            mcp=tool.backend.mcp,
         )
 
 
@@ -61,6 +65,9 @@ def classify(
     answer = exchange.answer
     if answer is None or exchange.phase < Phase.HEADERS:
         return faults.unknown(exchange.fault, read=terms.effect is Effect.READ)
+    if answer.said is Said.CUT and terms.effect is not Effect.READ:
+        # The status of a message that nobody has read says that there was to be one, and not what it would have said.
+        return faults.unknown(exchange.fault, read=False)
     replayed = _is_replay(answer, terms)
     if after_unknown and answer.status in terms.already_done:
         # What came is the error of a second delete, not the result of the first.
@@ -74,7 +81,7 @@ def classify(
             code = row.if_read if terms.effect is Effect.READ else row.code or ErrorCode.OUTCOME_UNKNOWN
             return Unknown(code=code, status=answer.status, retry_after_s=retry_after_s)
         case StatusMeaning.REFUSED | StatusMeaning.REFUSED_RETRYABLE:
-            if not replayed and _may_be_our_own_doing(answer.status, terms, sends=sends, after_unknown=after_unknown):
+            if not replayed and _may_be_our_own_doing(answer, terms, sends=sends, after_unknown=after_unknown):
                 return Unknown(code=ErrorCode.OUTCOME_UNKNOWN, status=answer.status, retry_after_s=retry_after_s)
             return Refused(
                 code=row.if_refused,
@@ -94,6 +101,8 @@ def header(answer: Answer, name: str) -> str | None:
 
 
 def _reading(exchange: Exchange, answer: Answer, terms: AnswerTerms, *, replayed: bool) -> StatusRow:
+    if answer.said is not None and terms.mcp is not None:
+        return mcp_row(answer, answer.said, terms.mcp, terms.effect)
     row = status_row(answer.status)
     declared = terms.statuses.get(answer.status)
     if declared is not None:
@@ -109,9 +118,13 @@ def _reading(exchange: Exchange, answer: Answer, terms: AnswerTerms, *, replayed
     return row
 
 
-def _may_be_our_own_doing(status: int, terms: AnswerTerms, *, sends: int, after_unknown: bool) -> bool:
+def _may_be_our_own_doing(answer: Answer, terms: AnswerTerms, *, sends: int, after_unknown: bool) -> bool:
     if terms.effect is Effect.READ:
         return False
+    status = answer.status
+    if answer.said is not None:
+        # Of a message the status says nothing; a tool that fails may fail because it has done this already.
+        return answer.said is Said.TOOL_ERROR and (sends > 1 or after_unknown)
     if status in OUR_OWN_DOING:
         return sends > 1 or after_unknown
     # "This key was used with another body" admits that the key was used.

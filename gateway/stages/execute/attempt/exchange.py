@@ -4,11 +4,12 @@ The phase is what tells *never delivered* from *outcome unknown*; an exception's
 (on a reused connection "executed, then the peer died" and "never executed" raise the same error).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 from gateway.contract.quick import quick
+from gateway.manifest.tool import McpUpstream
 
 
 class Phase(IntEnum):
@@ -40,6 +41,8 @@ class Fault(StrEnum):
     TLS_TIMEOUT = "tls_timeout"
     """The peer took the connection and stalled in the handshake."""
     TLS_UNTRUSTED = "tls_untrusted"
+    TOOL_CHANGED = "tool_changed"
+    """The MCP server shows another tool than the one that was reviewed."""
     GATE_REFUSED = "gate_refused"
     """The gate raised: the lease was lost, the store is away, an approval lapsed. Nothing was sent."""
     CONNECTION_LOST = "connection_lost"
@@ -62,6 +65,26 @@ class Fault(StrEnum):
     """Something of our own raised; `cause` has it. The phase decides what it means."""
 
 
+Enough = Callable[[Sequence[tuple[str, str]], bytes], bool]
+"""Given an answer's headers and the next piece of its body: is what was asked for in hand?"""
+
+
+class Said(StrEnum):
+    """What the message in an answer says, where it is one of the Model Context Protocol."""
+
+    RESULT = "result"
+    TOOL_ERROR = "tool_error"
+    """A result with `isError`."""
+    RPC_ERROR = "rpc_error"
+    """There was no result; `Answer.rpc_code` says why."""
+    NO_SESSION = "no_session"
+    """The server does not know the session that the request named, and so did not look at the rest of it."""
+    UNFINISHED = "unfinished"
+    """The server wants something of its client first, or went on without it."""
+    CUT = "cut"
+    """The server began to answer, and no answer to the request could be read."""
+
+
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireRequest:
@@ -73,6 +96,8 @@ class WireRequest:
         headers: in sending order; secrets are not in here, see `secret_headers`.
         body: bytes, empty for none.
         secret_headers: injected after validation, never stored, hashed or logged.
+        mcp: the body is the `params` of a `tools/call` of this upstream.
+        enough: ends the exchange before the peer ends its answer: a stream may go on after what was asked for.
     """
 
     method: str
@@ -81,6 +106,8 @@ class WireRequest:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    mcp: McpUpstream | None = None
+    enough: Enough | None = field(default=None, repr=False, compare=False)
 
 
 @quick
@@ -94,6 +121,9 @@ class Answer:
     body: bytes
     close_delimited: bool = False
     """The body ended with the connection, so its end proves nothing about its completeness."""
+    said: Said | None = None
+    """Of an MCP answer that could be read; the status then says nothing by itself. `body` is the result's data."""
+    rpc_code: int | None = None
 
 
 @quick

@@ -5,6 +5,7 @@ import base64
 import orjson
 
 from gateway.manifest.templates import RenderedRequest
+from gateway.manifest.tool import McpUpstream
 from gateway.stages.execute.attempt.exchange import WireRequest
 
 
@@ -41,7 +42,11 @@ def unpack(stored: bytes) -> RenderedRequest:
 
 
 def dress(
-    request: RenderedRequest, *, extra: tuple[tuple[str, str], ...], secrets: tuple[tuple[str, str], ...]
+    request: RenderedRequest,
+    *,
+    extra: tuple[tuple[str, str], ...],
+    secrets: tuple[tuple[str, str], ...],
+    mcp: McpUpstream | None = None,
 ) -> WireRequest:
     """Add what belongs to one sending and not to the operation: time left, trace context, credentials."""
     return WireRequest(
@@ -51,4 +56,5 @@ def dress(
         headers=(*request.headers, *extra),
         body=request.body,
         secret_headers=secrets,
+        mcp=mcp,
     )

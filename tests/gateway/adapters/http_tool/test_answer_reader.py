@@ -1,6 +1,7 @@
 """One answer in any pieces, held against a second opinion (h11)."""
 
 import gzip
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -157,6 +158,24 @@ def test_what_two_readers_could_read_differently_is_refused(head: str) -> None:
     reader = read(head.encode() + b"\r\n\r\n{}")
 
     assert (reader.fault, reader.phase, reader.reusable, reader.finish()) == (Fault.MALFORMED, Phase.SENT, False, None)
+
+
+def test_an_answer_may_be_enough_before_it_ends() -> None:
+    """A stream that goes on is left, with what came until then; its connection has no next answer."""
+    seen: list[bytes] = []
+
+    def enough(headers: Sequence[tuple[str, str]], piece: bytes) -> bool:
+        assert ("x-a", "1") in headers
+        seen.append(piece)
+        return piece == b"two"
+
+    reader = AnswerReader(method="POST", result_bytes=100, enough=enough)
+    head = b"HTTP/1.1 200 OK\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    for piece in (head, b"3\r\none\r\n", b"3\r\ntwo\r\n", b"5\r\nthree\r\n"):
+        reader.feed(piece)
+    assert seen == [b"one", b"two"]
+    assert (reader.phase, reader.ended, reader.reusable, reader.fault) == (Phase.COMPLETE, True, False, None)
+    assert body_of(reader) == b"onetwo"
 
 
 def test_the_first_cause_is_kept() -> None:

@@ -196,6 +196,15 @@ def test_a_breaker_shows_its_state_and_its_changes(caplog: pytest.LogCaptureFixt
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO", "INFO"]
 
 
+def test_a_quarantined_tool_is_a_number() -> None:
+    """1 while it is held, 0 when it is called again."""
+    with traced() as it:
+        it.telemetry.quarantined("act", held=True)
+        assert it.value("oncegate_tool_quarantined", gen_ai_tool_name="act") == 1
+        it.telemetry.quarantined("act", held=False)
+        assert it.value("oncegate_tool_quarantined", gen_ai_tool_name="act") == 0
+
+
 def test_manifests_in_use_are_shown_and_old_ones_gone() -> None:
     """A reload replaces the set."""
     with traced() as it:

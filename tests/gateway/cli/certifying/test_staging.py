@@ -56,6 +56,13 @@ def test_another_name_of_the_manifests_keeps_its_value(tmp_path: Path) -> None:
     [
         ({"backend.http.url": "https://bank.example/acts"}, "act names https://bank.example:443 itself"),
         ({"backend.http.url": "https://staging.bank.example/acts"}, "has no other address than"),
+        (
+            {
+                "backend": {"mcp": {"url": "${BANK_URL}/mcp", "tool": "act", "digest": f"sha256:{'0' * 64}"}},
+                "downstream_key": {"in": "argument", "name": "idem", "window": "24h"},
+            },
+            "act is a tool of an MCP server",
+        ),
         ({"owner": REMOVED}, "the manifests do not load: act.yaml:1:1"),
         ({"name": "acts"}, "there is no tool act; did you mean `acts`?"),
         (

@@ -34,6 +34,7 @@ def test_silence_is_a_telemetry() -> None:
     call.abandoned()
     telemetry.reconciliation_started(None, ReconcileMethod.LOOKUP, original=INBOUND).ended(ReconcileResult.NOT_DONE)
     telemetry.breaker_changed("payments", State.CLOSED, State.OPEN)
+    telemetry.quarantined("act", held=True)
     telemetry.fenced()
     telemetry.rows_written(RowKind.CALL)
     telemetry.rows_failed(RowKind.CALL)

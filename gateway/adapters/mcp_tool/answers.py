@@ -1,0 +1,93 @@
+"""What came back for a `tools/call`, as the exchange that the tables know."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import orjson
+
+from gateway.adapters.mcp_tool.events import ResponseWatch, is_stream
+from gateway.adapters.mcp_tool.messages import Response, response_in
+from gateway.contract.strict_json import InvalidJson, loads
+from gateway.stages.execute.attempt.exchange import Answer, Exchange, Fault, Phase, Said
+
+_UNINITIALIZED: Final = -32000
+_UNKNOWN_SESSION: Final = -32001
+# A server's own refusals; of the other statuses none answers a message.
+_REFUSALS: Final = frozenset({307, 308, *range(400, 600)})
+
+
+def response_to(ended: Exchange, ident: int, watch: ResponseWatch, *, max_bytes: int) -> Response | None:
+    """The answer to request `ident` in an HTTP answer that may have been cut short; None: there is none in it."""
+    answer = ended.answer
+    if answer is None or ended.phase < Phase.HEADERS:
+        return None
+    if is_stream(answer.headers):
+        if watch.response is None:
+            # Compressed, it could not be read on the way.
+            watch = ResponseWatch(ident, max_bytes=max_bytes)
+            watch.feed(answer.body)
+        return watch.response
+    if ended.fault is not None:
+        return None
+    return response_in(answer.body, ident, max_bytes=max_bytes, lone=True)
+
+
+def loses_session(ended: Exchange, response: Response | None, session: str | None) -> bool:
+    """Whether an answer says that the server does not know the session which the request named."""
+    if session is None or ended.answer is None:
+        return False
+    if ended.answer.status == 404:
+        # An error that names the request was given by somebody who had looked at it.
+        return response is None or response.unaddressed or response.code == _UNKNOWN_SESSION
+    # What servers answer that were started anew and wait for `initialize`.
+    refused = ended.answer.status == 400 and response is not None
+    return refused and response is not None and response.unaddressed and response.code == _UNINITIALIZED
+
+
+def told(ended: Exchange, response: Response | None, *, no_session: bool, max_bytes: int) -> Exchange:
+    """The exchange with the message's meaning in the place of HTTP's."""
+    answer = ended.answer
+    if answer is None or ended.phase < Phase.HEADERS:
+        return ended
+    if no_session:
+        return replace(ended, answer=replace(answer, said=Said.NO_SESSION))
+    if response is None:
+        if answer.status in _REFUSALS:
+            return ended
+        # A 202 to a request, a redirect, a page: not what the protocol has for an answer.
+        return replace(ended, answer=replace(answer, said=Said.CUT), fault=ended.fault or Fault.MALFORMED)
+    if response.result is None:
+        return replace(ended, fault=None, answer=replace(answer, said=Said.RPC_ERROR, rpc_code=response.code))
+    if answer.status in _REFUSALS:
+        return ended
+    return said_result(replace(ended, answer=replace(answer, close_delimited=False)), response.result, max_bytes)
+
+
+def said_result(ended: Exchange, result: Mapping[str, Any], max_bytes: int) -> Exchange:
+    """The exchange that ended with this result."""
+    answer = ended.answer or Answer(status=200, headers=(), body=b"")
+    if result.get("resultType", "complete") != "complete":
+        said = Said.UNFINISHED
+    else:
+        said = Said.TOOL_ERROR if result.get("isError") is True else Said.RESULT
+    body = orjson.dumps(_data(result, max_bytes))
+    return replace(ended, phase=Phase.COMPLETE, fault=None, answer=replace(answer, body=body, said=said))
+
+
+def _data(result: Mapping[str, Any], max_bytes: int) -> Any:
+    """The structured content; else one text that is a JSON object; else the blocks as they came."""
+    structured = result.get("structuredContent")
+    if structured is not None:
+        return structured
+    content = result.get("content")
+    blocks = content if isinstance(content, list) else []
+    if len(blocks) == 1 and isinstance(blocks[0], dict) and isinstance(blocks[0].get("text"), str):
+        try:
+            value = loads(blocks[0]["text"].encode(), max_bytes=max_bytes)
+        except InvalidJson:
+            pass
+        else:
+            if isinstance(value, dict):
+                return value
+    return {"content": blocks}

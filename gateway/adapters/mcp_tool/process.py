@@ -1,0 +1,150 @@
+"""A server that is a process: one line a message, in by its standard input, out by its standard output."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from gateway.adapters.mcp_tool import launch
+from gateway.adapters.mcp_tool.events import TOOLS_CHANGED
+from gateway.adapters.mcp_tool.messages import Response, method_of, response_of
+from gateway.contract.strict_json import InvalidJson, loads
+
+LINE_BYTES: Final = 4 * 1024 * 1024
+"""The longest line that is read; a process that writes a longer one is ended."""
+ENDS_WITHIN_S: Final = 2.0
+"""After the end of its input, before it is killed."""
+_KEPT: Final = ("PATH", "LANG", "LC_ALL", "TZ")
+"""What of the gateway's environment a process gets."""
+_NO_SUCH_METHOD: Final = -32601
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The answer to a request, and how many bytes it took."""
+
+    response: Response
+    size: int
+
+
+class Process:
+    """One run of a program. Once it has ended it is not started again.
+
+    Attributes:
+        alive: it takes messages.
+        tools_changed: it has said so.
+    """
+
+    def __init__(
+        self, child: asyncio.subprocess.Process, stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader
+    ) -> None:
+        self.alive = True
+        self.tools_changed = False
+        self._child = child
+        self._stdin = stdin
+        self._awaited: dict[int, asyncio.Future[Line | None]] = {}
+        self._reading = asyncio.get_running_loop().create_task(self._read(stdout))
+
+    def expect(self, ident: int) -> "asyncio.Future[Line | None]":
+        """Done with the answer to request `ident`; None when the process ended without one."""
+        future: asyncio.Future[Line | None] = asyncio.get_running_loop().create_future()
+        self._awaited[ident] = future
+        future.add_done_callback(lambda _: self._awaited.pop(ident, None))
+        return future
+
+    def write(self, message: bytes) -> None:
+        """Hand one message to the kernel, or to the buffer before it."""
+        self._stdin.write(message + b"\n")
+
+    async def written(self) -> None:
+        """Wait until the process has taken what was written, but for what a pipe holds."""
+        with contextlib.suppress(ConnectionError):
+            await self._stdin.drain()
+
+    def kill(self) -> None:
+        """End it at once, and whatever it has started."""
+        self.alive = False
+        if self._child.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.pid, signal.SIGKILL)
+
+    async def aclose(self) -> None:
+        """End its input, give it a moment, kill it."""
+        self.alive = False
+        self._stdin.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._child.wait(), ENDS_WITHIN_S)
+        self.kill()
+        await self._child.wait()
+        await asyncio.wait({self._reading})
+
+    async def _read(self, stdout: asyncio.StreamReader) -> None:
+        rest = bytearray()
+        try:
+            while len(rest) <= LINE_BYTES and (chunk := await stdout.read(65_536)):
+                rest += chunk
+                while (end := rest.find(b"\n")) >= 0:
+                    line = bytes(rest[:end])
+                    del rest[: end + 1]
+                    self._take(line)
+        finally:
+            self.kill()
+            for future in list(self._awaited.values()):
+                if not future.done():
+                    future.set_result(None)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = loads(line, max_bytes=LINE_BYTES)
+        except InvalidJson:
+            return
+        method = method_of(message)
+        if method is not None:
+            self.tools_changed = self.tools_changed or method == TOOLS_CHANGED
+            if "id" in message:
+                self.write(_answer(message["id"], method))
+            return
+        ident = message.get("id") if isinstance(message, dict) else None
+        future = self._awaited.get(ident) if type(ident) is int else None
+        response = response_of(message, ident) if type(ident) is int else None
+        if future is not None and response is not None and not future.done():
+            future.set_result(Line(response=response, size=len(line)))
+
+
+async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | None:
+    """Start it; None when its program is not there."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    # By our own PATH: what the operator allowed is what a name means to the gateway.
+    program = shutil.which(command[0])
+    if program is None:
+        return None
+    words = (sys.executable, "-I", str(Path(launch.__file__)), str(os.getpid()), program, *command[1:])
+    try:
+        child = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            # Whatever it complains about may hold arguments and secrets.
+            stderr=asyncio.subprocess.DEVNULL,
+            env={**kept, **env},
+            start_new_session=True,
+        )
+    except (OSError, ValueError):
+        return None
+    if child.stdin is None or child.stdout is None:
+        return None
+    return Process(child, child.stdin, child.stdout)
+
+
+def _answer(ident: Any, method: str) -> bytes:
+    """To a question of the server's: it may know that we live, and has nothing else to ask of us."""
+    word: dict[str, Any] = {"error": {"code": _NO_SUCH_METHOD, "message": "not offered"}}
+    return orjson.dumps({"jsonrpc": "2.0", "id": ident, **({"result": {}} if method == "ping" else word)})

@@ -1,0 +1,200 @@
+"""Messages to a server that is a process. The gate stands before the first byte, as it does on a socket."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any, Final
+
+import orjson
+
+from gateway.adapters.mcp_tool.answers import said_result
+from gateway.adapters.mcp_tool.messages import notification, request
+from gateway.adapters.mcp_tool.ports import Heard, Trouble
+from gateway.adapters.mcp_tool.process import Line, Process, started
+from gateway.clock import Clock
+from gateway.stages.execute.attempt.exchange import Answer, Exchange, Fault, Gate, Limits, Phase, Said, WireRequest
+
+QUESTION_S: Final = 5.0
+_DISCOVER: Final = "server/discover"
+_DISCOVER_S: Final = 2.0
+"""Older servers may say nothing to a question that they do not know."""
+_TRACE: Final = ("traceparent", "tracestate")
+
+
+class ProcessChannel:
+    """Starts the process when it is needed, and anew when it has ended."""
+
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str], clock: Clock, *, question_s: float = QUESTION_S
+    ) -> None:
+        self._command = command
+        self._env = env
+        self._clock = clock
+        self._question_s = question_s
+        self._process: Process | None = None
+        self._runs = 0
+        self._idents = count(1)
+
+    @property
+    def tools_changed(self) -> bool:
+        """See `Channel`."""
+        return self._process is not None and self._process.tools_changed
+
+    @tools_changed.setter
+    def tools_changed(self, value: bool) -> None:
+        if self._process is not None:
+            self._process.tools_changed = value
+
+    @property
+    def epoch(self) -> int:
+        """Rises with the end of a process: what it showed and agreed on went with it."""
+        return self._runs if self._alive() is not None else self._runs + 1
+
+    async def open(self) -> Trouble | None:
+        """Start the process, unless it runs."""
+        if self._alive() is not None:
+            return None
+        await self.aclose()
+        self._process = await started(self._command, self._env)
+        if self._process is None:
+            return Trouble(fault=Fault.CONNECT_FAILED, detail="the server's process cannot be started")
+        self._runs += 1
+        return None
+
+    async def ask(self, method: str, params: Mapping[str, Any], revision: str | None) -> Heard:
+        """See `Channel`."""
+        ident, process = next(self._idents), self._alive()
+        if process is None:
+            return _lost(method)
+        future = process.expect(ident)
+        process.write(request(ident, method, params, revision))
+        patience_s = min(self._question_s, _DISCOVER_S) if method == _DISCOVER else self._question_s
+        await asyncio.wait({future}, timeout=patience_s)
+        if not future.done():
+            future.cancel()
+            if method == _DISCOVER:
+                return Heard()
+            detail = f"{method}: the server's process does not answer"
+            return Heard(trouble=Trouble(fault=Fault.CONNECT_FAILED, detail=detail))
+        line = future.result()
+        return _lost(method) if line is None else Heard(response=line.response)
+
+    async def tell(self, method: str, revision: str) -> Trouble | None:  # noqa: ARG002 - a line names no revision
+        """See `Channel`."""
+        process = self._alive()
+        if process is None:
+            return _lost(method).trouble
+        process.write(notification(method))
+        return None
+
+    async def call(
+        self, request_: WireRequest, revision: str, limits: Limits, gate: Gate | None, began: float
+    ) -> Exchange:
+        """See `Channel`."""
+        process = self._process
+        try:
+            send_by = None if gate is None else await _asked(gate)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever the gate says no with
+            detail = f"the gate refused: {type(error).__name__}"
+            return self._unsent(Fault.GATE_REFUSED, detail, began, error)
+        # From here to the write nothing is awaited: this comparison and that write are one step.
+        if process is None or not process.alive:
+            return self._unsent(Fault.CONNECTION_LOST, "the process ended before anything was sent", began)
+        now = asyncio.get_running_loop().time()
+        if now >= min(limits.send_deadline, limits.ends_at) or (send_by is not None and now >= send_by):
+            return self._unsent(Fault.DEADLINE, "the time to send had passed before the first byte", began)
+        ident = next(self._idents)
+        meta = {name: value for name, value in request_.headers if name in _TRACE}
+        message = request(ident, "tools/call", orjson.loads(request_.body), revision, **meta)
+        future = process.expect(ident)
+        process.write(message)
+        try:
+            ended = await _listened(process, future, limits)
+        finally:
+            future.cancel()
+        return Exchange(
+            phase=ended.phase,
+            answer=ended.answer,
+            fault=ended.fault,
+            detail=ended.detail,
+            reused=True,
+            written=ended.written,
+            elapsed_s=self._clock.monotonic() - began,
+        )
+
+    async def aclose(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            await self._process.aclose()
+
+    def _alive(self) -> Process | None:
+        return self._process if self._process is not None and self._process.alive else None
+
+    def _unsent(self, fault: Fault, detail: str, began: float, cause: BaseException | None = None) -> Exchange:
+        elapsed_s = self._clock.monotonic() - began
+        return Exchange(
+            phase=Phase.CONNECTED, fault=fault, detail=detail, written=False, elapsed_s=elapsed_s, cause=cause
+        )
+
+
+async def _listened(process: Process, future: "asyncio.Future[Line | None]", limits: Limits) -> Exchange:
+    loop = asyncio.get_running_loop()
+    writing = loop.create_task(process.written())
+    try:
+        either: set[asyncio.Future[Any]] = {writing, future}
+        await asyncio.wait(either, timeout=limits.write_s, return_when=asyncio.FIRST_COMPLETED)
+        if not writing.done() and not future.done():
+            # Half a message is in the pipe, and whatever came behind it would be read as its rest.
+            process.kill()
+            detail = "the process does not read"
+            return Exchange(phase=Phase.SENT, fault=Fault.WRITE_TIMEOUT, detail=detail, written=False)
+    finally:
+        writing.cancel()
+    left_s = limits.ends_at - loop.time()
+    await asyncio.wait({future}, timeout=max(0.0, left_s if limits.read_s is None else min(left_s, limits.read_s)))
+    if not future.done():
+        return Exchange(phase=Phase.SENT, fault=Fault.READ_TIMEOUT, detail="no answer before the attempt's end")
+    line = future.result()
+    if line is None:
+        return Exchange(phase=Phase.SENT, fault=Fault.DISCONNECTED, detail="the process ended without an answer")
+    return _told(line, limits)
+
+
+def _told(line: Line, limits: Limits) -> Exchange:
+    answer = Answer(status=200, headers=(), body=b"")
+    if line.size > limits.result_bytes:
+        cut = Answer(status=200, headers=(), body=b"", said=Said.CUT)
+        detail = "the answer is larger than the limit"
+        return Exchange(phase=Phase.BODY, answer=cut, fault=Fault.BODY_TOO_LARGE, detail=detail)
+    response = line.response
+    if response.result is None:
+        error = Answer(status=200, headers=(), body=b"", said=Said.RPC_ERROR, rpc_code=response.code)
+        return Exchange(phase=Phase.COMPLETE, answer=error)
+    return said_result(Exchange(phase=Phase.COMPLETE, answer=answer), response.result, limits.result_bytes)
+
+
+async def _asked(gate: Gate) -> float | None:
+    """Let the gate run to its end, whoever is cancelled meanwhile: a commit may be under way."""
+
+    async def run() -> float | None:
+        return await gate()
+
+    task = asyncio.get_running_loop().create_task(run())
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        # What it raised is nobody's any more.
+        _ = task.cancelled() or task.exception()
+        raise cancelled
+    return task.result()
+
+
+def _lost(method: str) -> Heard:
+    detail = f"{method}: the server's process has ended"
+    return Heard(trouble=Trouble(fault=Fault.CONNECT_FAILED, detail=detail))

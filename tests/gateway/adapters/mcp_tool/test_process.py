@@ -1,0 +1,70 @@
+"""One run of a program."""
+
+import asyncio
+import sys
+
+import pytest
+
+from gateway.adapters.mcp_tool.process import Process, started
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    print(json.dumps({"id": message["id"], "result": message["params"]}), flush=True)
+"""
+
+
+async def running(program: str) -> Process:
+    """A process of this program."""
+    process = await started([sys.executable, "-c", program], {})
+    assert process is not None
+    return process
+
+
+async def test_answers_find_their_requests_in_any_order() -> None:
+    """Each by its id; one that nobody waits for any more is passed over."""
+    process = await running(ECHO)
+    second, first, given_up = process.expect(2), process.expect(1), process.expect(3)
+    given_up.cancel()
+    for ident in (3, 1, 2):
+        process.write(b'{"id": %d, "params": {"n": %d}}' % (ident, ident))
+    await process.written()
+    for future, number in ((first, 1), (second, 2)):
+        line = await asyncio.wait_for(future, 10)
+        assert line is not None
+        assert (line.response.result, line.size) == (
+            {"n": number},
+            len(f'{{"id": {number}, "result": {{"n": {number}}}}}'),
+        )
+    await process.aclose()
+    assert not process.alive
+
+
+@pytest.mark.parametrize("program", ["pass", "import time; time.sleep(600)"])
+async def test_who_waits_for_a_process_that_is_ended_is_told(program: str) -> None:
+    """It ends by itself, or is killed because it does not see the end of its input."""
+    process = await running(program)
+    future = process.expect(1)
+    if program == "pass":
+        assert await asyncio.wait_for(future, 10) is None
+    else:
+        process.kill()
+        assert await asyncio.wait_for(future, 10) is None
+    await process.aclose()
+    assert process._child.returncode is not None
+
+
+async def test_what_it_has_started_ends_with_it() -> None:
+    """A wrapper's child too."""
+    wrapper = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; print(1, flush=True); time.sleep(600)'])"
+    process = await running(wrapper)
+    process.kill()
+    await asyncio.wait_for(process._reading, 10)
+    await process.aclose()
+
+
+async def test_a_program_that_is_not_there_is_none() -> None:
+    """Nothing is started."""
+    assert await started(["nowhere-to-be-found"], {}) is None
+    assert await started([sys.executable], {"A": "\0"}) is None

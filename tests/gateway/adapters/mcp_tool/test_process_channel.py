@@ -1,0 +1,309 @@
+"""Calls to servers that are real processes: every way for one to end, and what that proves of a write."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from gateway.adapters.http_tool.egress import EgressPolicy
+from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.mcp_tool.process_channel import ProcessChannel
+from gateway.adapters.mcp_tool.transport import McpToolTransport
+from gateway.manifest.policies import Effect
+from gateway.manifest.tool import McpUpstream
+from gateway.stages.execute.attempt.classify import AnswerTerms, classify
+from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
+from gateway.stages.execute.attempt.outcome import NotSent, Refused
+from tests.gateway.adapters.mcp_tool.conftest import WatchedClock, limits, upstream
+
+PROGRAM = Path(__file__).with_name("stdio_server.py")
+REFUND = {"name": "refund", "description": "Refund an order.", "inputSchema": {"type": "object"}}
+MODERN = "2026-07-28"
+
+
+@dataclass(slots=True)
+class Local:
+    """A transport and the server that it starts."""
+
+    transport: McpToolTransport
+    clock: WatchedClock
+    ledger: Path
+
+    def mcp(self, revision: str = MODERN, *more: str, **changes: Any) -> McpUpstream:
+        """The reviewed tool of the process."""
+        command = (sys.executable, str(PROGRAM), str(self.ledger), revision, *more)
+        return replace(upstream(REFUND, command=command), **changes)
+
+    async def exchange(
+        self, how: str = "works", mcp: McpUpstream | None = None, bounds: Limits | None = None, gate: Gate | None = None
+    ) -> Exchange:
+        """One call that ends like this."""
+        named = mcp or self.mcp()
+        body = orjson.dumps({"name": named.tool, "arguments": {"how": how, "amount": 5}})
+        request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
+        return await self.transport.exchange(request, bounds or limits(), gate)
+
+    async def outcome(self, how: str, bounds: Limits | None = None, effect: Effect = Effect.WRITE) -> str:
+        """What it proves, in a line."""
+        ended = await self.exchange(how, None, bounds)
+        proved = classify(ended, AnswerTerms(effect=effect, mcp=self.mcp()), wall=0.0)
+        more = " again" if isinstance(proved, NotSent | Refused) and proved.retryable else ""
+        return f"{type(proved).__name__} {proved.code or ''}{more}".strip()
+
+    def lines(self) -> list[Any]:
+        """The ledger."""
+        return [json.loads(line) for line in self.ledger.read_text().splitlines()] if self.ledger.exists() else []
+
+    def done(self) -> list[Any]:
+        """What was done."""
+        return [it for it in self.lines() if isinstance(it, dict)]
+
+    def runs(self) -> list[int]:
+        """The process ids of every start."""
+        return [it[1] for it in self.lines() if isinstance(it, list) and it[0] == "started"]
+
+
+@pytest.fixture
+async def local(tmp_path: Path) -> AsyncIterator[Local]:
+    """Nothing of it runs when the test has ended."""
+    clock = WatchedClock()
+    inner = HttpToolTransport(clock, egress=EgressPolicy(()))
+    transport = McpToolTransport(inner, clock, commands=(sys.executable, "nowhere-to-be-found"))
+    made = Local(transport=transport, clock=clock, ledger=tmp_path / "ledger")
+    yield made
+    await transport.aclose()
+    await gone(*made.runs())
+
+
+async def gone(*pids: int) -> None:
+    """Wait until none of them runs."""
+    async with asyncio.timeout(10):
+        while any(Path(f"/proc/{pid}").exists() for pid in pids):  # noqa: ASYNC110, ASYNC240 - the kernel tells nobody
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("revision", [MODERN, "2025-11-25", "2025-06-18", "2025-03-26"])
+async def test_a_call_is_carried_out_in_every_revision(local: Local, revision: str) -> None:
+    """By one process, which is started when it is first needed and serves the calls that follow."""
+    for number in (1, 2, 3):
+        ended = await local.exchange(mcp=local.mcp(revision))
+        assert (ended.phase, ended.fault) == (Phase.COMPLETE, None)
+        assert ended.answer is not None
+        assert json.loads(ended.answer.body) == {"id": f"R-{number}", "key": None, "n": 5}
+    assert (len(local.runs()), len(local.done())) == (1, 3)
+
+
+async def test_an_old_server_that_says_nothing_to_a_new_question_is_initialized(local: Local) -> None:
+    """Silence is no word against an older revision."""
+    assert (await local.exchange(mcp=local.mcp("silent"))).fault is None
+
+
+ENDS = {
+    "works": "Done",
+    "noise": "Done",
+    "dies": "Unknown outcome_unknown",
+    "dies before": "Unknown outcome_unknown",
+    "killed": "Unknown outcome_unknown",
+    "closes its output": "Unknown outcome_unknown",
+    "says half": "Unknown outcome_unknown",
+    "too long": "Unknown outcome_unknown",
+    "error": "Unknown downstream_error_unknown_outcome",
+    "is_error": "Unknown downstream_error_unknown_outcome",
+    "long": "Unknown outcome_unknown",
+    "invalid": "Refused rejected",
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+async def test_what_the_end_of_a_write_proves(local: Local, how: str) -> None:
+    """From the first byte in the pipe on, only an answer proves anything; the next call is carried out all the same."""
+    assert await local.outcome(how) == ENDS[how]
+    assert await local.outcome("works") == "Done"
+    ended = how in {"dies", "dies before", "killed", "closes its output", "says half", "too long"}
+    assert len(local.runs()) == (2 if ended else 1)
+
+
+async def test_a_server_that_says_nothing_leaves_the_write_open(local: Local) -> None:
+    """It is left alone, and told nothing: it may still be at it."""
+    await local.exchange()
+    assert await local.outcome("silent", limits(total_s=0.2)) == "Unknown timeout_unknown_outcome"
+    assert await local.outcome("works") == "Done"
+    assert len(local.runs()) == 1
+
+
+async def test_a_read_waits_no_longer_than_it_may(local: Local) -> None:
+    """`read_s` is its patience."""
+    await local.exchange()
+    began = time.monotonic()
+    bounds = limits(total_s=30.0, read_s=0.1)
+    assert await local.outcome("silent", bounds, Effect.READ) == "Unknown downstream_timeout"
+    assert time.monotonic() - began < 10
+
+
+async def test_a_read_whose_answer_is_too_large_says_so(local: Local) -> None:
+    """As over HTTP."""
+    assert await local.outcome("long", effect=Effect.READ) == "Done result_too_large"
+
+
+async def test_a_process_that_does_not_read_is_ended(local: Local) -> None:
+    """Half a message in its pipe would spoil all that come behind it, and must not be read later."""
+    await local.exchange()
+    (pid,) = local.runs()
+    os.kill(pid, 19)  # SIGSTOP
+    named = local.mcp()
+    body = orjson.dumps({"name": named.tool, "arguments": {"text": "x" * 2_000_000}})
+    request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
+    ended = await local.transport.exchange(request, limits(write_s=0.1))
+    assert (ended.phase, ended.fault, ended.written) == (Phase.SENT, Fault.WRITE_TIMEOUT, False)
+    await gone(pid)
+    assert len(local.done()) == 1
+
+
+@pytest.mark.parametrize("command", ["nowhere-to-be-found", sys.executable])
+async def test_a_program_that_cannot_serve_is_not_sent(local: Local, command: str) -> None:
+    """It is not there, or ends at once."""
+    words = (command,) if command != sys.executable else (command, "-c", "pass")
+    ended = await local.exchange(mcp=local.mcp(command=words))
+    assert (ended.phase, ended.fault) == (Phase.CONNECTING, Fault.CONNECT_FAILED)
+
+
+async def test_a_program_that_the_operator_does_not_list_is_not_started(local: Local, tmp_path: Path) -> None:
+    """A manifest cannot start what it likes."""
+    proof = tmp_path / "proof"
+    ended = await local.exchange(mcp=local.mcp(command=("/usr/bin/touch", str(proof))))
+    assert (ended.phase, ended.fault) == (Phase.CONNECTING, Fault.EGRESS_REFUSED)
+    assert not proof.exists()
+
+
+async def test_the_gate_is_asked_before_the_first_byte(local: Local) -> None:
+    """What it refuses does not reach the pipe; nor does what it allows too late."""
+
+    async def refuses() -> float | None:
+        raise RuntimeError
+
+    async def too_late() -> float | None:
+        return time.monotonic() - 1
+
+    refused = await local.exchange(gate=refuses)
+    assert (refused.phase, refused.fault) == (Phase.CONNECTED, Fault.GATE_REFUSED)
+    assert isinstance(refused.cause, RuntimeError)
+    late = await local.exchange(gate=too_late)
+    assert (late.phase, late.fault) == (Phase.CONNECTED, Fault.DEADLINE)
+    assert local.done() == []
+
+
+async def test_a_process_that_dies_while_the_gate_is_asked_is_not_sent(local: Local) -> None:
+    """The gate's mark is taken back by the proof that nothing left."""
+    await local.exchange()
+    (pid,) = local.runs()
+    (server,) = local.transport._processes.values()
+    epoch = server._channel.epoch
+
+    async def dies() -> float | None:
+        os.kill(pid, 9)
+        async with asyncio.timeout(10):
+            while server._channel.epoch == epoch:  # noqa: ASYNC110 - the loop tells nobody
+                await asyncio.sleep(0.002)
+        return None
+
+    ended = await local.exchange(gate=dies)
+    assert (ended.phase, ended.fault) == (Phase.CONNECTED, Fault.CONNECTION_LOST)
+
+
+async def test_a_gate_that_was_begun_is_not_cancelled(local: Local) -> None:
+    """A commit may be under way."""
+    begun, may_end, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def gate() -> float | None:
+        begun.set()
+        await may_end.wait()
+        ended.set()
+        return None
+
+    task = asyncio.create_task(local.exchange(gate=gate))
+    await begun.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
+    assert local.done() == []
+
+
+async def test_a_changed_tool_is_not_called(local: Local) -> None:
+    """The server says so itself; a new process shows the reviewed tool again."""
+    assert await local.outcome("changes") == "Done"
+    assert await local.outcome("works") == "NotSent tool_quarantined"
+    (pid,) = local.runs()
+    os.kill(pid, 9)
+    await gone(pid)
+    local.clock.ahead_s += 6
+    assert await local.outcome("works") == "Done"
+    assert local.transport.quarantined == frozenset()
+
+
+async def test_the_environment_is_small(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the manifest gives it, the path and the locale; nothing else of the gateway's."""
+    monkeypatch.setenv("ONCEGATE_SEAL_KEY", "k1:secret")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    ended = await local.exchange("env", local.mcp(env={"TOKEN": "s3cret"}))
+    assert ended.answer is not None
+    seen = json.loads(ended.answer.body)
+    assert (seen["TOKEN"], seen["LANG"]) == ("s3cret", "C.UTF-8")
+    assert set(seen) <= {"TOKEN", "LANG", "PATH", "LC_ALL", "TZ", "LC_CTYPE"}
+
+
+async def test_arguments_reach_the_program(local: Local) -> None:
+    """Each as one word, whatever is in it."""
+    await local.exchange(mcp=local.mcp(MODERN, "a b", "$HOME; rm"))
+    assert local.lines()[0][2] == ["a b", "$HOME; rm"]
+
+
+async def test_what_it_writes_to_its_standard_error_is_nowhere(local: Local, capfd: pytest.CaptureFixture[str]) -> None:
+    """It may hold secrets; and a full pipe of it cannot stop the server."""
+    ended = await local.exchange("noise")
+    assert "s3cret" not in repr(ended)
+    assert "s3cret" not in capfd.readouterr().err
+
+
+async def test_questions_of_the_server_are_answered_with_what_is_offered(local: Local) -> None:
+    """That we live, and nothing else."""
+    await local.exchange("noise")
+    pong, refusal = next(it for it in local.lines() if isinstance(it, list) and isinstance(it[0], dict))
+    assert pong == {"jsonrpc": "2.0", "id": "p", "result": {}}
+    assert (refusal["id"], refusal["error"]["code"]) == ("s", -32601)
+
+
+async def test_other_commands_and_environments_are_other_processes(local: Local) -> None:
+    """A credential is not shared."""
+    await asyncio.gather(local.exchange(), local.exchange(mcp=local.mcp(env={"A": "1"})), local.exchange())
+    assert len(local.runs()) == 2
+
+
+async def test_a_channel_can_be_closed_before_it_was_opened(local: Local) -> None:
+    """And asked, and told: there is no process."""
+    channel = ProcessChannel(local.mcp().command, {}, local.clock)
+    channel.tools_changed = True
+    assert not channel.tools_changed
+    assert (await channel.ask("tools/list", {}, MODERN)).trouble is not None
+    assert await channel.tell("notifications/initialized", MODERN) is not None
+    await channel.aclose()
+
+
+async def test_a_question_that_is_not_answered_ends(local: Local) -> None:
+    """The process is there and says nothing."""
+    channel = ProcessChannel((sys.executable, "-c", "import time; time.sleep(60)"), {}, local.clock, question_s=0.1)
+    assert await channel.open() is None
+    heard = await channel.ask("initialize", {}, None)
+    assert heard.trouble is not None
+    assert "does not answer" in heard.trouble.detail
+    await channel.aclose()

@@ -1,0 +1,76 @@
+"""One server: made ready once, looked at again, kept out while it shows another tool."""
+
+import asyncio
+import logging
+
+import pytest
+
+from gateway.stages.execute.attempt.exchange import Fault
+from tests.gateway.adapters.mcp_tool.conftest import Bench, upstream
+from tests.gateway.adapters.mcp_tool.server import LIST, REFUND
+
+
+async def test_calls_at_the_same_time_share_one_question(bench: Bench) -> None:
+    """Ten callers, one session."""
+    bench.server.revision = "2025-06-18"
+    await asyncio.gather(*(bench.exchange() for _ in range(10)))
+    assert (bench.server.asked_for["initialize"], bench.server.asked_for["tools/list"]) == (1, 1)
+    assert len(bench.server.done) == 10
+
+
+async def test_tools_are_looked_at_every_minute(bench: Bench) -> None:
+    """Not at each call, and not only once."""
+    for seconds, looks in ((0, 1), (59, 1), (1.5, 2), (10, 2)):
+        bench.clock.ahead_s += seconds
+        await bench.exchange()
+        assert bench.server.asked_for["tools/list"] == looks
+
+
+async def test_a_quarantine_is_told_once_and_so_is_its_end(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Both digests are in the log, so that an operator can compare; what the server says is not."""
+    bench.server.tools = [{**REFUND, "description": "new words"}]
+    with caplog.at_level(logging.WARNING, "oncegate"):
+        await bench.exchange()
+        await bench.exchange()
+        bench.server.tools = [REFUND]
+        bench.clock.ahead_s += 6
+        await bench.exchange()
+    first, second = [record.getMessage() for record in caplog.records]
+    assert "act is quarantined" in first
+    assert upstream().digest in first
+    assert "new words" not in first
+    assert "act is called again" in second
+
+
+async def test_a_cancelled_read_leaves_the_server_usable(bench: Bench) -> None:
+    """The question that it waited for is somebody else's too."""
+    task = asyncio.create_task(bench.exchange())
+    await bench.server.until(lambda it: len(it.requests) == 1)
+    task.cancel()
+    await asyncio.wait({task})
+    assert (await bench.exchange()).fault is None
+    assert bench.server.asked_for["server/discover"] == 1
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
+async def test_a_server_in_trouble_is_not_taken_for_an_old_one(bench: Bench, status: int) -> None:
+    """It has not said what it speaks; nothing is sent."""
+    bench.server.questions["server/discover"] = lambda exchange: exchange.send(status)
+    ended = await bench.exchange()
+    assert ended.fault is Fault.CONNECT_FAILED
+    assert str(status) in ended.detail
+    assert bench.server.asked_for == {"server/discover": 1}
+
+
+async def test_a_server_of_an_unknown_revision_is_not_called(bench: Bench) -> None:
+    """What it would make of our messages nobody knows."""
+    bench.server.revision = "2024-11-05"
+    ended = await bench.exchange()
+    assert (ended.fault, bench.server.asked_for["tools/call"]) == (Fault.CONNECT_FAILED, 0)
+
+
+async def test_one_tool_out_of_order_does_not_stop_the_others(bench: Bench) -> None:
+    """They are reviewed one by one."""
+    bench.server.tools = [LIST]
+    assert (await bench.exchange()).fault is Fault.TOOL_CHANGED
+    assert (await bench.exchange(upstream(LIST, name="look"))).fault is None
