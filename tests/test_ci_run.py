@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -95,6 +96,12 @@ def test_all_green(run: Run) -> None:
     assert (ran.status, ran.lines[-1]) == (0, "7 passed, 1 skipped in 0.50s")
     assert ran.made == STEPS
     assert (ran.errors, ran.installed) == ("", "")
+
+
+@pytest.mark.parametrize("target", STEPS[1:])
+def test_every_step_is_a_target(target: str) -> None:
+    """What is asked of make is in the Makefile."""
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_what_the_steps_print_is_shown(run: Run) -> None:
