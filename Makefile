@@ -51,7 +51,7 @@ clients: $(STAMP)  ## effects per MCP client, straight at a server and through t
 	@$(BIN)/python -m bench.clients $(if $(ONLY),--only $(ONLY))
 
 clients-once: $(STAMP)  ## one row for each client, but for those that are large to install: S9 through the gateway
-	@$(BIN)/python -m bench.clients --scenario S9 --gateway-only --not-large
+	@$(BIN)/python -m bench.clients --scenario S9 --gateway-only --not-large --patience 3
 
 examples: $(STAMP)  ## the examples of five frameworks, each in its own environment, with a provider that never answers
 	@$(BIN)/python -m bench.examples $(if $(ONLY),--only $(ONLY))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from bench.cases import CASES, FIRST_NEW, PROXY, STORED, WRITE, Case
+from bench.cases import CASES, FIRST_NEW, MCP, PROXY, STORED, WRITE, Case
 from bench.servers import Servers, fill, servers
 
 _CONNECTIONS: Final = 8
@@ -24,7 +24,7 @@ _COUNTED: Final = 25
 """Calls of each connection."""
 _TOTALS: Final = re.compile(r"^totals:\s*(\d+)", re.MULTILINE)
 _LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
-_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:])}
+_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:], MCP)}
 
 
 def counted(folder: Path) -> int:
@@ -66,16 +66,21 @@ async def _calls(
     for _ in range(calls):
         number = next(numbers)
         body = case.body % (FIRST_NEW + number % STORED if case.many else number) if "%d" in case.body else case.body
-        head = (
-            f"POST /v1/tools/{case.tool}/calls HTTP/1.1\r\nHost: {urlsplit(up.url(case.place)).netloc}\r\n"
-            f"Content-Type: application/json\r\nAuthorization: Bearer {up.key}\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        writer.write(f"{head}{body}".encode())
+        writer.write(f"{head_of(case, urlsplit(up.url(case.place)).netloc, up.key, len(body))}{body}".encode())
         answer = await reader.readuntil(b"\r\n\r\n")
         length = _LENGTH.search(answer)
         await reader.readexactly(int(length[1]) if length else 0)
         if answer.startswith(b"HTTP/1.1 200 ") is not case.ok:
             raise SystemExit(f"{case.id}: answered {answer.splitlines()[0].decode()}")
+
+
+def head_of(case: Case, host: str, key: str, length: int) -> str:
+    """The head of one request of a case."""
+    own = "".join(f"{name}: {value}\r\n" for name, value in case.headers)
+    return (
+        f"POST {case.target_path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        f"{own}Authorization: Bearer {key}\r\nContent-Length: {length}\r\n\r\n"
+    )
 
 
 async def _control(pid: int, what: str) -> None:
@@ -88,7 +93,7 @@ async def _control(pid: int, what: str) -> None:
 async def main(ids: list[str]) -> None:
     """Measure and print."""
     for each in ids:
-        print(f"{_KNOWN[each].title:42}{await measure(_KNOWN[each]) / 1000:>8,.0f}k instructions a call", flush=True)
+        print(f"{_KNOWN[each].title:56}{await measure(_KNOWN[each]) / 1000:>8,.0f}k instructions a call", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NEEDED = ("bash", "dirname", "mktemp", "rm", "timeout", "tail", "sed", "sh", "sleep", "touch", "cat")
 GREEN = "===== 7 passed, 1 skipped in 0.50s ====="
-WHOLE = ("make", "wrk", "ip", "iptables", "redis-server")
+WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm")
 """What a machine has on which nothing is missed."""
+STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples", "clients-once"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ def run(tmp_path: Path) -> Run:
             program(folder, "make", f'echo "$2" >>{tmp_path}/made\ncase "$*" in\n{cases}\nesac')
         ended = subprocess.run(
             [str(tree / ".ci" / "run")],
-            env={"PATH": str(folder), "CI": "true"},
+            env={"PATH": str(folder), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -88,12 +90,18 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_all_green(run: Run) -> None:
-    """Environment, lint, tests, scenarios; the last line is pytest's."""
+    """Environment, lint, tests, scenarios, and what is held against others' programs; the last line is pytest's."""
     ran = run()
 
     assert (ran.status, ran.lines[-1]) == (0, "7 passed, 1 skipped in 0.50s")
-    assert ran.made == [".venv/.installed", "lint", "test", "scenarios"]
+    assert ran.made == STEPS
     assert (ran.errors, ran.installed) == ("", "")
+
+
+@pytest.mark.parametrize("target", STEPS[1:])
+def test_every_step_is_a_target(target: str) -> None:
+    """What is asked of make is in the Makefile."""
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_what_the_steps_print_is_shown(run: Run) -> None:
@@ -103,12 +111,12 @@ def test_what_the_steps_print_is_shown(run: Run) -> None:
     assert [line for line in ran.lines if line in ("first", "second", GREEN)] == ["first", "second", GREEN]
 
 
-@pytest.mark.parametrize("step", ["lint", "scenarios"])
+@pytest.mark.parametrize("step", ["lint", "scenarios", "conformance", "examples"])
 def test_a_red_step_does_not_stop_the_others(run: Run, step: str) -> None:
     """Everything runs, the red one is named, and the status says so."""
     ran = run(**{step: "exit 3"})
 
-    assert ran.made == [".venv/.installed", "lint", "test", "scenarios"]
+    assert ran.made == STEPS
     assert (ran.status, ran.lines[-1]) == (1, "7 passed, 1 skipped in 0.50s")
     assert f"{step} failed with status 3" in ran.errors
 
@@ -150,7 +158,7 @@ def test_root_installs_what_is_missing(run: Run) -> None:
 
     assert ran.installed.splitlines() == [
         "-qq update",
-        "-qq -y install --no-install-recommends wrk iproute2 redis-server",
+        "-qq -y install --no-install-recommends wrk iproute2 redis-server npm",
     ]
 
 
@@ -164,3 +172,19 @@ def test_nothing_works_without_make(run: Run) -> None:
 def test_it_can_be_called_as_it_is() -> None:
     """The file in the tree is executable."""
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_a_step_that_cannot_reach_its_registry_is_red(run: Run) -> None:
+    """Its sentence is shown."""
+    ran = run(**{"clients-once": "echo 'not run: mcp==2.3.0 cannot be installed: no route'; exit 2"})
+
+    assert ran.status == 1
+    assert "not run: mcp==2.3.0 cannot be installed: no route" in ran.lines
+    assert "clients failed with status 2" in ran.errors
+
+
+def test_bytecode_is_kept(run: Run) -> None:
+    """Whatever the environment says: hundreds of processes import the same modules."""
+    ran = run(lint='echo "bytecode: ${PYTHONDONTWRITEBYTECODE-kept}"')
+
+    assert "bytecode: kept" in ran.lines

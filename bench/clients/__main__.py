@@ -150,7 +150,9 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--scenario", choices=SCENARIOS, help="only this one")
     parser.add_argument("--gateway-only", action="store_true", help="not straight at a server: how it should be, fast")
     parser.add_argument("--not-large", action="store_true", help="none whose environment takes long to install")
+    parser.add_argument("--patience", type=float, default=0.5, help="seconds that a client waits; the table has 0.5")
     options = parser.parse_args(words)
+    os.environ["PATIENCE_S"] = str(options.patience)
     chosen, scenarios = options.only, (options.scenario,) if options.scenario else SCENARIOS
     stacks = [stack for stack in STACKS if chosen is None or stack.script in chosen.split(",")]
     stacks = [stack for stack in stacks if not (options.not_large and stack.large)]

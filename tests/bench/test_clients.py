@@ -50,3 +50,15 @@ def test_an_unknown_client_is_a_wrong_use(capsys: pytest.CaptureFixture[str]) ->
 
     assert left.value.code == 2
     assert "no client carrier-pigeon" in capsys.readouterr().err
+
+
+def test_what_ci_runs_is_chosen_by_words_of_this_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """The target `clients-once` is a use of it, and leaves the large ones out."""
+    text = (FOLDER.parents[2] / "Makefile").read_text(encoding="utf-8")
+    found = re.search(r"^clients-once:.*\n\t@\$\(BIN\)/python -m bench.clients (.*)$", text, re.MULTILINE)
+    assert found is not None
+
+    with pytest.raises(SystemExit):
+        main([*found[1].split(), "--only", ",".join(stack.script for stack in STACKS if stack.large)])
+
+    assert "there is no client crew" in capsys.readouterr().err

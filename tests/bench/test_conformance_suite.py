@@ -46,7 +46,7 @@ def test_a_registry_out_of_reach_is_one_sentence(folder: Path) -> None:
 
 
 def test_what_is_there_is_not_installed_again(folder: Path) -> None:
-    """Npm is asked once for each package."""
+    """Each package is asked for once."""
     npm(folder, "import sys; open('asked', 'a').write(sys.argv[-1] + '\\n')")
 
     found = [asyncio.run(install({"1.0.0"})) for _ in range(2)]

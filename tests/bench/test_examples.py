@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from bench.clients.catalogue import ENVIRONMENTS
 from bench.examples.__main__ import Ran, line, main
 from bench.examples.catalogue import EXAMPLES, Example
 from bench.examples.providers import providers
@@ -30,6 +31,14 @@ def test_a_row_says_what_it_was_run_with(example: Example) -> None:
     for requirement in example.requirements:
         assert re.fullmatch(r"[a-z0-9-]+(\[[a-z]+\])?==[0-9.]+", requirement)
     assert example.requirements[0].partition("==")[2] in example.title
+
+
+def test_an_environment_that_is_shared_is_the_same() -> None:
+    """With the client matrix: whichever is made first serves both."""
+    shared = [each for each in EXAMPLES if each.environment in ENVIRONMENTS]
+
+    assert shared
+    assert [ENVIRONMENTS[each.environment] for each in shared] == [each.requirements for each in shared]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from bench.instructions import counted
+from bench.cases import MCP, READ
+from bench.instructions import counted, head_of
 
 
 def test_the_dump_of_the_counted_calls_is_read(tmp_path: Path) -> None:
@@ -12,3 +13,14 @@ def test_the_dump_of_the_counted_calls_is_read(tmp_path: Path) -> None:
     (tmp_path / "callgrind").write_text("totals: 999999\n", encoding="utf-8")
 
     assert counted(tmp_path) == 123_456
+
+
+def test_a_case_is_sent_to_its_own_path_with_its_own_headers() -> None:
+    """An MCP call goes to /mcp, a call of a tool to the tool's route."""
+    mcp, read = head_of(MCP, "localhost", "og_x", 7), head_of(READ, "localhost", "og_x", 7)
+
+    assert mcp.startswith("POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
+    assert "\r\nMcp-Method: tools/call\r\n" in mcp
+    assert read.startswith("POST /v1/tools/find_refund/calls HTTP/1.1\r\n")
+    assert "Mcp-" not in read
+    assert read.endswith("\r\nAuthorization: Bearer og_x\r\nContent-Length: 7\r\n\r\n")

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-PATIENCE_S = 0.5
+# How long the client waits for an answer, also for those of its set-up.
+PATIENCE_S = float(os.environ.get("PATIENCE_S", "0.5"))
 PAUSE_S = 0.1
 
 

@@ -8,6 +8,7 @@ from gateway.adapters.otel.attempt import known_method
 from gateway.adapters.otel.core import NS_PER_S, Core, guarded
 from gateway.adapters.otel.spans import AttributeValue, Place
 from gateway.stages.monitor import attributes as a
+from gateway.stages.monitor.ports import McpFacts
 
 _FAULT_STATUS: Final = 500
 """From here on a status is the server's own failure (HTTP conventions)."""
@@ -32,7 +33,7 @@ class Request:
             core.own_requests.add(self.traceparent)
 
     @guarded
-    def ended(self, status: int) -> None:
+    def ended(self, status: int, mcp: McpFacts | None = None) -> None:
         if self._done:
             return
         self._done = True
@@ -47,7 +48,16 @@ class Request:
             attributes[a.HTTP_ROUTE] = self._route
         if error_type:
             attributes[a.ERROR_TYPE] = error_type
+        if mcp is not None:
+            attributes |= _told(mcp)
         name = f"{self._method} {self._route}" if self._route else self._method
         started = self._core.ns(self._started)
         times = (started, started + int(elapsed * NS_PER_S))
         self._core.sink.emit(name, SpanKind.SERVER, self._at, attributes, times, error=bool(error_type))
+
+
+def _told(mcp: McpFacts) -> dict[str, AttributeValue]:
+    attributes: dict[str, AttributeValue] = {a.MCP_METHOD: mcp.method, a.MCP_VERSION: mcp.version}
+    if mcp.message_id is not None:
+        attributes[a.MESSAGE_ID] = mcp.message_id
+    return attributes

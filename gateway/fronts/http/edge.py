@@ -17,7 +17,7 @@ from gateway.fronts.http.head import Exchange, now, read_head, trace_context
 from gateway.fronts.http.ports import Requests
 from gateway.pipeline.pinning import RevisionError
 from gateway.stages.execute.operation.ports import StoreUnfitError
-from gateway.stages.monitor.ports import RequestTrace
+from gateway.stages.monitor.ports import McpFacts, RequestTrace
 
 logger = logging.getLogger("oncegate.http")
 
@@ -102,7 +102,7 @@ class Edge:
             await client.answer(answer)
         finally:
             if trace is not None:
-                trace.ended(status or _CLIENT_CLOSED)
+                trace.ended(status or _CLIENT_CLOSED, exchange.mcp)
 
     async def _called(self, tool: str | None, exchange: Exchange, client: Client) -> int:
         if tool is not None:
@@ -126,7 +126,7 @@ class Edge:
                 await send_answer(sender, answer)
         finally:
             if trace is not None:
-                trace.ended(sender.status or _CLIENT_CLOSED)
+                trace.ended(sender.status or _CLIENT_CLOSED, exchange.mcp)
 
     def _exchange(self) -> Exchange:
         return Exchange(next(self._ids), now(), {})
@@ -210,7 +210,7 @@ class Unwatched:
         del method, route
         return Unwatched(traceparent, tracestate)
 
-    def ended(self, status: int) -> None:
+    def ended(self, status: int, mcp: McpFacts | None = None) -> None:
         """Nobody watched."""
 
 

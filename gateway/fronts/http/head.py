@@ -11,6 +11,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta
 from gateway.fronts.http.answers import JSON_TYPE, Refusal
 from gateway.stages.feedback.context import Context
+from gateway.stages.monitor.ports import McpFacts
 
 _ONCE: Final = frozenset(
     {
@@ -59,12 +60,14 @@ class Exchange:
         started: when its head was complete, as `now` tells it.
         head: our headers by lower-case name.
         trace: `traceparent` and `tracestate` as the call's span is to see them.
+        mcp: what is told of the message that came to `/mcp`, if it was one and could be read.
     """
 
     request_id: str
     started: float
     head: dict[bytes, bytes]
     trace: tuple[str | None, str | None] = (None, None)
+    mcp: McpFacts | None = None
 
     def meta(self, at: float, tool: str | None = None) -> Meta:
         """The meta of an envelope that the front writes itself, `at` a time of `now`."""

@@ -1,7 +1,7 @@
 """`POST /mcp`, from the first byte to the last. It remembers nothing between two requests."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gateway.contract.call import Caller
@@ -16,6 +16,7 @@ from gateway.fronts.http.head import Exchange, now, require_json
 from gateway.fronts.http.ports import Authenticator, Core
 from gateway.fronts.http.proposals import known_name
 from gateway.fronts.mcp.agreement import version_of
+from gateway.fronts.mcp.facts import facts_of
 from gateway.fronts.mcp.listing import page_of
 from gateway.fronts.mcp.messages import (
     MAX_BATCH,
@@ -57,6 +58,7 @@ class _Visit:
     exchange: Exchange
     caller: Caller
     client: Client
+    batched: bool = False
 
 
 class McpEndpoint:
@@ -121,7 +123,7 @@ class McpEndpoint:
             await keep_row(self._core, refusal.envelope(visit.exchange.meta(now())), visit.caller)
             raise
         if isinstance(document, list):
-            return await self._batch(document, visit)
+            return await self._batch(document, replace(visit, batched=True))
         return await self._one(document, visit)
 
     async def _batch(self, documents: list[Any], visit: _Visit) -> _Said:
@@ -158,6 +160,8 @@ class McpEndpoint:
                 # Nothing was asked, so it answers nothing; older clients may believe otherwise.
                 return _Said(_ACCEPTED)
             version = version_of(message, visit.exchange.head)
+            if not visit.batched:
+                visit.exchange.mcp = facts_of(message, version)
             if isinstance(message, Notification):
                 # Also of `notifications/cancelled`: what has been sent goes on, and a client that wants no answer
                 # hangs up.

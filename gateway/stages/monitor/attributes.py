@@ -1,6 +1,6 @@
 """Every span, attribute, metric and label name, once.
 
-Names of OpenTelemetry's conventions (`gen_ai.*`, `http.*`, `server.*`, `url.*`, `error.type`) where one is defined,
+Names of OpenTelemetry's conventions (`gen_ai.*`, `http.*`, `mcp.*`, `jsonrpc.*`, `server.*`, `url.*`, `error.type`) where one is defined,
 the prefix `oncegate.` for the rest. `docs/telemetry.md` is tested against the tables here, and the adapters have no
 name of their own. No name stands for an argument, a result, a key, a credential, a query string or an exception.
 """
@@ -13,7 +13,7 @@ UNKNOWN_TOOL: Final = "_unknown"
 """Stands for every tool name that is not in the catalogue: what a caller writes never becomes a series."""
 
 OTHER_METHOD: Final = "_OTHER"
-"""Stands for every HTTP method that is not a registered one (HTTP conventions)."""
+"""Stands for every HTTP method that is not a registered one (HTTP conventions), and likewise for MCP."""
 
 TOOL_SPAN: Final = "execute_tool"
 """`execute_tool {tool}`, INTERNAL: the call."""
@@ -31,6 +31,9 @@ HTTP_METHOD: Final = "http.request.method"
 HTTP_RESEND_COUNT: Final = "http.request.resend_count"
 HTTP_STATUS: Final = "http.response.status_code"
 HTTP_ROUTE: Final = "http.route"
+MCP_METHOD: Final = "mcp.method.name"
+MCP_VERSION: Final = "mcp.protocol.version"
+MESSAGE_ID: Final = "jsonrpc.request.id"
 SERVER_ADDRESS: Final = "server.address"
 SERVER_PORT: Final = "server.port"
 URL_TEMPLATE: Final = "url.template"
@@ -128,6 +131,9 @@ ATTRIBUTES: Final = (
     Attribute(HTTP_STATUS, ("attempt", "request", "metric"), "when there was one"),
     Attribute(HTTP_RESEND_COUNT, ("attempt",), "from the second attempt on: 1, 2, …"),
     Attribute(HTTP_ROUTE, ("request", "metric"), "the route's template, when one matched"),
+    Attribute(MCP_METHOD, ("request",), "of a request to `/mcp` with one message: its method; `_OTHER` when the protocol has none of that name"),
+    Attribute(MCP_VERSION, ("request",), "the revision that the message was understood by"),
+    Attribute(MESSAGE_ID, ("request",), "the message's id, when it is a number or a UUID"),
     Attribute(SERVER_ADDRESS, ("attempt", "metric"), "the host of the manifest's origin"),
     Attribute(SERVER_PORT, ("attempt", "metric"), "its port"),
     Attribute(URL_TEMPLATE, ("attempt",), "the manifest's path template, never a rendered path"),

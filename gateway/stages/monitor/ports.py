@@ -198,6 +198,22 @@ class CallTrace(Protocol):
         ...
 
 
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpFacts:
+    """What is said of the one MCP message of a request.
+
+    Attributes:
+        method: one that the protocol has, or `attributes.OTHER_METHOD`.
+        version: the revision that it was understood by.
+        message_id: of JSON-RPC, where it is a number or a UUID; other words are the client's own, and could be anything.
+    """
+
+    method: str
+    version: str
+    message_id: str | None = None
+
+
 class RequestTrace(Protocol):
     """One HTTP request to the gateway. What it returns goes into `ToolCall.traceparent` and `.tracestate`."""
 
@@ -205,7 +221,7 @@ class RequestTrace(Protocol):
     def traceparent(self) -> str | None: ...
     @property
     def tracestate(self) -> str | None: ...
-    def ended(self, status: int) -> None: ...
+    def ended(self, status: int, mcp: McpFacts | None = None) -> None: ...
 
 
 class Telemetry(Protocol):

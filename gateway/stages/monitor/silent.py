@@ -12,6 +12,7 @@ from gateway.stages.monitor.ports import (
     AttemptFacts,
     IdempotencyResult,
     LinkType,
+    McpFacts,
     ReconcileMethod,
     ReconcileResult,
     TracedTool,
@@ -97,7 +98,7 @@ class SilentRequest:
         self.traceparent = traceparent
         self.tracestate = tracestate
 
-    def ended(self, status: int) -> None:
+    def ended(self, status: int, mcp: McpFacts | None = None) -> None:
         pass
 
 

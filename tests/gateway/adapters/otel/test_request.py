@@ -3,6 +3,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from gateway.adapters.otel.settings import InboundTrace, TelemetrySettings
 from gateway.stages.monitor import attributes as a
+from gateway.stages.monitor.ports import McpFacts
 from tests.gateway.adapters.otel.traced import INBOUND, PARENT, TRACE, traced
 from tests.gateway.stages.monitor.samples import TOOL, ok
 
@@ -38,6 +39,19 @@ def test_a_server_span_stands_between_the_caller_and_the_call() -> None:
     assert (f"{outer.parent.span_id:016x}", outer.parent.is_remote) == (PARENT, True)
     assert inner.parent == outer.context
     assert dict(outer.attributes or {}) == {a.HTTP_METHOD: "POST", a.HTTP_ROUTE: ROUTE, a.HTTP_STATUS: 200}
+
+
+def test_a_message_of_mcp_is_named_on_its_request() -> None:
+    """Its method, its revision, and its id where there is one to show."""
+    with traced(ON) as it:
+        shown = McpFacts(method="tools/call", version="2026-07-28", message_id="7")
+        it.telemetry.request_started("POST", "/mcp").ended(200, shown)
+        it.telemetry.request_started("POST", "/mcp").ended(200, McpFacts(method="ping", version="2025-11-25"))
+        first, second = (dict(span.attributes or {}) for span in it.spans())
+
+    http = {a.HTTP_METHOD: "POST", a.HTTP_ROUTE: "/mcp", a.HTTP_STATUS: 200}
+    assert first == {**http, a.MCP_METHOD: "tools/call", a.MCP_VERSION: "2026-07-28", a.MESSAGE_ID: "7"}
+    assert second == {**http, a.MCP_METHOD: "ping", a.MCP_VERSION: "2025-11-25"}
 
 
 def test_a_call_stays_below_its_request_however_callers_are_treated() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.contract.envelope import parse_envelope
 from gateway.fronts.http.edge import request_ids
-from gateway.stages.monitor.ports import RequestTrace
+from gateway.stages.monitor.ports import McpFacts, RequestTrace
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, serving
 
@@ -172,7 +172,8 @@ async def test_telemetry_sees_routes_and_statuses() -> None:
         traceparent: str | None = "of-the-span"
         tracestate: str | None = None
 
-        def ended(self, status: int) -> None:
+        def ended(self, status: int, mcp: McpFacts | None = None) -> None:
+            assert mcp is None
             seen.append((self.method, self.route, status))
 
     class Watching:
