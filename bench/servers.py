@@ -72,6 +72,7 @@ async def servers(places: Collection[Place], *, under: tuple[str, ...] = ()) -> 
                     redis = await RedisProcess.start(folder)
                     stack.push_async_callback(redis.stop)
                     environment["ONCEGATE_STORE"] = redis.url
+                    environment |= {"BENCH_STORE_PATIENCE_S": "30"} if under else {}
                 children[place] = await started(place, "bench.oncegate_server", environment=environment)
         yield Servers(children=children, key=key)
 
