@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from bench.cases import CASES, FIRST_NEW, PROXY, STORED, WRITE, Case
+from bench.cases import APPROVAL, CASES, FIRST_NEW, PROXY, READ_RULED, STORED, WRITE, WRITE_RULED, Case
 from bench.servers import Servers, fill, servers
 
 _CONNECTIONS: Final = 8
@@ -25,7 +25,7 @@ _COUNTED: Final = 25
 _REFUSALS: Final = 20
 _TOTALS: Final = re.compile(r"^totals:\s*(\d+)", re.MULTILINE)
 _LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
-_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:])}
+_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:], READ_RULED, WRITE_RULED, APPROVAL)}
 
 
 def counted(folder: Path) -> int:
