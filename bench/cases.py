@@ -140,7 +140,38 @@ MCP: Final = Case(
     headers=(("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "find_refund")),
 )
 
+READ_RULED: Final = Case(
+    id="read-rules",
+    title="read with three rules and two limits, against without",
+    place=Place.TWO_SPANS,
+    body=_READ,
+    tool="find_refund_ruled",
+    target=1.08,
+    yardstick=READ,
+)
+WRITE_RULED: Final = Case(
+    id="write-rules",
+    title="keyed write with three rules and two limits, against without",
+    place=Place.TWO_SPANS,
+    body=_WRITE,
+    tool="issue_refund_ruled",
+    target=1.04,
+    counts_up=True,
+    yardstick=WRITE,
+)
+APPROVAL: Final = Case(
+    id="write-approval",
+    title="keyed write whose approval is asked about and not needed, against without",
+    place=Place.TWO_SPANS,
+    body=_WRITE,
+    tool="issue_refund_approvable",
+    target=1.04,
+    counts_up=True,
+    yardstick=WRITE,
+)
+"""A tenth of the barest proxy: 0.08 of a read and 0.04 of a write that are at their targets."""
+
 CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, WRITE_ON_REDIS, REPLAY, REFUSAL)
-GROWTH_CASES: Final = (MCP, GROWTH, GROWTH_WRITE)
+GROWTH_CASES: Final = (MCP, READ_RULED, WRITE_RULED, APPROVAL, GROWTH, GROWTH_WRITE)
 """Those with a yardstick of their own."""
 EVERY: Final = {case.id: case for case in (*CASES, *GROWTH_CASES)}

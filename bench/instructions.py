@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from bench.cases import CASES, FIRST_NEW, MCP, PROXY, STORED, WRITE, Case
+from bench.cases import APPROVAL, CASES, FIRST_NEW, MCP, PROXY, READ_RULED, STORED, WRITE, WRITE_RULED, Case
 from bench.servers import Servers, fill, servers
 
 _CONNECTIONS: Final = 8
 _WARM_UP: Final = 10
 _COUNTED: Final = 25
 """Calls of each connection."""
+_REFUSALS: Final = 20
 _TOTALS: Final = re.compile(r"^totals:\s*(\d+)", re.MULTILINE)
 _LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
-_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:], MCP)}
+_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:], MCP, READ_RULED, WRITE_RULED, APPROVAL)}
 
 
 def counted(folder: Path) -> int:
@@ -43,7 +44,7 @@ async def measure(case: Case) -> float:
                 await fill(up, WRITE)
             pid, numbers = up.pid(case.place), count(FIRST_NEW)
             lines = [await _connect(up, case) for _ in range(_CONNECTIONS)]
-            await asyncio.gather(*(_calls(line, up, case, numbers, _WARM_UP) for line in lines))
+            await asyncio.gather(*(_calls(line, up, case, numbers, _WARM_UP, patient=True) for line in lines))
             await _control(pid, "--zero")
             await _control(pid, "--instr=on")
             await asyncio.gather(*(_calls(line, up, case, numbers, _COUNTED) for line in lines))
@@ -60,16 +61,28 @@ async def _connect(up: Servers, case: Case) -> tuple[asyncio.StreamReader, async
 
 
 async def _calls(
-    line: tuple[asyncio.StreamReader, asyncio.StreamWriter], up: Servers, case: Case, numbers: Iterator[int], calls: int
+    line: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    up: Servers,
+    case: Case,
+    numbers: Iterator[int],
+    calls: int,
+    *,
+    patient: bool = False,
 ) -> None:
+    """`patient`: a server that is not there yet, as a store that takes long to open, is asked again."""
     reader, writer = line
-    for _ in range(calls):
+    answered, refused = 0, 0
+    while answered < calls:
         number = next(numbers)
         body = case.body % (FIRST_NEW + number % STORED if case.many else number) if "%d" in case.body else case.body
         writer.write(f"{head_of(case, urlsplit(up.url(case.place)).netloc, up.key, len(body))}{body}".encode())
         answer = await reader.readuntil(b"\r\n\r\n")
         length = _LENGTH.search(answer)
         await reader.readexactly(int(length[1]) if length else 0)
+        if patient and answer.startswith(b"HTTP/1.1 503 ") and refused < _REFUSALS:
+            refused += 1
+            continue
+        answered += 1
         if answer.startswith(b"HTTP/1.1 200 ") is not case.ok:
             raise SystemExit(f"{case.id}: answered {answer.splitlines()[0].decode()}")
 

@@ -7,6 +7,7 @@ which is a collector's price and not a call's. Run: python -m bench.oncegate_ser
 
 import os
 from collections.abc import Sequence
+from typing import Final
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
@@ -20,6 +21,7 @@ from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.logs.config import configure_logging
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
+from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.app import log_fault, open_store, wire
 from gateway.cli.loading import load
@@ -28,6 +30,9 @@ from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind, run
 from gateway.manifest.building import Operator
 from gateway.pipeline.core import Pipeline
+
+PATIENCE: Final = "BENCH_STORE_PATIENCE_S"
+"""How long a question to Redis may take where everything takes fifty times as long."""
 
 
 class Dropping(SpanExporter):
@@ -52,6 +57,8 @@ def main() -> None:
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
     transport = HttpToolTransport(clock, egress=EgressPolicy(settings.allow_private))
     store = open_store(settings)
+    if PATIENCE in os.environ and isinstance(store, RedisOperationStore):
+        store.client.timeout_s = float(os.environ[PATIENCE])
     core = Pipeline(wire(settings, shelf=shelf, store=store, telemetry=telemetry, transport=transport), log_fault)
     application = build(core, KeyFile(settings.keys), settings, telemetry)
     server = Server(application, core, settings, announce=lambda host, port: announce(host, port, as_json=False))

@@ -19,6 +19,7 @@ from gateway.demo.redis_process import RedisProcess
 
 _MANIFESTS: Final = Path(__file__).parent / "manifests"
 _PERMISSIONS: Final = ("refunds:read", "refunds:write")
+_ATTRIBUTES: Final = {"max_refund_paise": 50_000_000}
 _AT_ONCE: Final = 25
 
 
@@ -48,7 +49,7 @@ async def servers(places: Collection[Place], *, under: tuple[str, ...] = ()) -> 
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="oncegate-bench-")))
         key, _ = create_key(
-            folder / "keys.json", subject="agent", tenant="bench", permissions=_PERMISSIONS, attributes={}
+            folder / "keys.json", subject="agent", tenant="bench", permissions=_PERMISSIONS, attributes=_ATTRIBUTES
         )
 
         async def started(place: Place, *command: str, environment: Mapping[str, str] | None = None) -> Child:
@@ -72,6 +73,7 @@ async def servers(places: Collection[Place], *, under: tuple[str, ...] = ()) -> 
                     redis = await RedisProcess.start(folder)
                     stack.push_async_callback(redis.stop)
                     environment["ONCEGATE_STORE"] = redis.url
+                    environment |= {"BENCH_STORE_PATIENCE_S": "30"} if under else {}
                 children[place] = await started(place, "bench.oncegate_server", environment=environment)
         yield Servers(children=children, key=key)
 
@@ -92,7 +94,7 @@ def _settings(folder: Path, place: Place, downstream: str) -> dict[str, str]:
 
 
 def write_manifests(folder: Path, count: int) -> None:
-    """Put the benchmark's two tools, and copies of its read under other names, into a new folder."""
+    """Put the benchmark's tools, and copies of its read under other names, into a new folder."""
     folder.mkdir()
     tools = {path.stem: path.read_text(encoding="utf-8") for path in sorted(_MANIFESTS.glob("*.yaml"))}
     read = tools["find_refund"]

@@ -1,6 +1,6 @@
-"""One question, one answer: a script is sent once, on a connection of its own, and answered within 250 ms or not.
+"""One question, one answer: a script is sent once, on a line that questions share, and answered within 250 ms or not.
 
-Where the connection breaks it is asked once more, in what is left of the time. An answer begins with the word that
+One whose change replicas must have goes on a connection of its own, which waits for them. Where the connection breaks it is asked once more, in what is left of the time. An answer begins with the word that
 its question came with; one that does not belongs to somebody else, and nothing on that connection is believed any more.
 """
 
@@ -26,6 +26,7 @@ from redis.exceptions import TimeoutError as NoReplyError
 
 from gateway.adapters.redis.clock import ServerClock
 from gateway.adapters.redis.limit import Limit
+from gateway.adapters.redis.line import Line
 from gateway.adapters.redis.pool import Pool, drop, memory_of
 from gateway.adapters.redis.routes import Route
 from gateway.adapters.redis.scripts import Script, clock_text, names, script
@@ -34,6 +35,8 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreU
 
 TIMEOUT_S: Final = 0.25
 """For one question, with everything it needs: a free connection, who the master is, which memory it has."""
+_LEAST_S: Final = 0.02
+"""What a second try has at least."""
 WAIT_MS: Final = 150
 """How long replicas may take to acknowledge, within that."""
 
@@ -45,6 +48,8 @@ Meet = Callable[[], Awaitable[None]]
 
 _REFUSED: Final = (AuthenticationError, AuthorizationError, NoPermissionError)
 """It is there, and will say the same again."""
+_BROKEN: Final = (NotConnectedError, ReadOnlyError, MovedError, ConnectionError)
+"""Worth another try on another connection."""
 _LED_ASTRAY: Final = (NotConnectedError, NoReplyError, ReadOnlyError, MovedError, ClusterDownError, OSError)
 
 
@@ -97,9 +102,20 @@ class Client:
         Raises:
             StoreUnavailableError: no answer. What was to be written may have been.
         """
+        asked, began = self._scripts[name], self._mine.monotonic()
         try:
-            async with Limit(self.timeout_s):
-                return await self._ask(self._scripts[name], key, values, replicas, met=met)
+            pool = None if replicas else self._route.near(key)
+            line = None if pool is None else pool.shared
+            if line is not None and line.is_open and (not met or line.memory in self.accepted):
+                try:
+                    return await self._over(line, asked, key, values)
+                except _BROKEN:
+                    # It may have run; scripts are made so that this is no harm. The route may lead elsewhere by now.
+                    self._route.forget()
+                    if name in ONCE:
+                        raise
+            async with Limit(max(self.timeout_s - (self._mine.monotonic() - began), _LEAST_S)):
+                return await self._ask(asked, key, values, replicas, met=met)
         except (RedisError, RedisClusterException, OSError, ValueError) as error:
             raise self._unavailable(error) from error
 
@@ -134,17 +150,16 @@ class Client:
         while True:
             try:
                 pool = await self._route.pool_of(key)
-                connection = await pool.take()
-                try:
-                    if not met or memory_of(connection) in self.accepted:
-                        return await self._exchange(connection, asked, key, values, replicas)
-                except BaseException:
-                    drop(connection)
-                    raise
-                finally:
-                    pool.give(connection)
-            except (NotConnectedError, ReadOnlyError, MovedError, ConnectionError):
-                # It may have run; scripts are made so that this is no harm. The route may lead elsewhere by now.
+                if replicas:
+                    told = await self._alone(pool, asked, key, values, replicas)
+                else:
+                    line = await pool.line()
+                    known = not met or line.memory in self.accepted
+                    told = await self._over(line, asked, key, values) if known else None
+                if told is not None:
+                    return told
+            except _BROKEN:
+                # As above.
                 self._route.forget()
                 if not again:
                     raise
@@ -154,23 +169,57 @@ class Client:
                 raise NotConnectedError("nobody knows this memory")
             await self._meet()
 
-    async def _exchange(
-        self, connection: AbstractConnection, asked: Script, key: str, values: tuple[Value, ...], replicas: int
-    ) -> list[Any]:
+    async def _over(self, line: Line, asked: Script, key: str, values: tuple[Value, ...]) -> list[Any]:
+        """Ask on a line that others ask on, too."""
         echo = b"%d" % next(self._echoes)
         asked_at = self._mine.monotonic()
+        packed = _packed(("EVALSHA", asked.digest, 1, key, echo, *values))
         try:
-            reply = await _run(connection, ("EVALSHA", asked.digest, 1, key, echo, *values))
+            reply = await line.ask(packed, self.timeout_s)
         except NoScriptError:
             asked_at = self._mine.monotonic()
-            reply = await _run(connection, ("EVAL", asked.text, 1, key, echo, *values))
+            reply = await line.ask(_packed(("EVAL", asked.text, 1, key, echo, *values)), self.timeout_s)
+        try:
+            return self._read(reply, echo, asked_at)
+        except ForeignReplyError:
+            line.close()
+            raise
+
+    async def _alone(
+        self, pool: Pool, asked: Script, key: str, values: tuple[Value, ...], replicas: int
+    ) -> list[Any] | None:
+        """Ask on a connection of its own, and wait there for replicas. None: its memory has not been met."""
+        connection = await pool.take()
+        try:
+            if memory_of(connection) not in self.accepted:
+                return None
+            echo = b"%d" % next(self._echoes)
+            asked_at = self._mine.monotonic()
+            try:
+                reply = await _run(connection, ("EVALSHA", asked.digest, 1, key, echo, *values))
+            except NoScriptError:
+                asked_at = self._mine.monotonic()
+                reply = await _run(connection, ("EVAL", asked.text, 1, key, echo, *values))
+            told = self._read(reply, echo, asked_at)
+            have = await _run(connection, ("WAIT", replicas, WAIT_MS))
+        except BaseException:
+            drop(connection)
+            raise
+        finally:
+            pool.give(connection)
+        if not isinstance(have, int) or have < replicas:
+            raise StoreUnavailableError(f"{have} of {replicas} replicas have the change")
+        return told
+
+    def _read(self, reply: Any, echo: bytes, asked_at: float) -> list[Any]:
+        """The answer without the echo.
+
+        Raises:
+            ForeignReplyError: it is another question's.
+        """
         if not isinstance(reply, list) or len(reply) < 2 or reply[0] != echo:
             raise ForeignReplyError("the reply belongs to another question")
         self.clock.heard(float(reply[1]), asked_at=asked_at)
-        if replicas:
-            have = await _run(connection, ("WAIT", replicas, WAIT_MS))
-            if not isinstance(have, int) or have < replicas:
-                raise StoreUnavailableError(f"{have} of {replicas} replicas have the change")
         return reply[1:]
 
     def _unavailable(self, error: Exception) -> StoreUnavailableError:
@@ -183,26 +232,20 @@ class Client:
         return kind(f"{name}: {error}" if str(error) else name)
 
     async def _memory(self, pool: Pool) -> str:
-        connection = await pool.take()
-        try:
-            return memory_of(connection)
-        finally:
-            pool.give(connection)
+        return (await pool.line()).memory
 
     async def _policy(self, pool: Pool) -> str:
-        connection = await pool.take()
-        try:
-            text = await _run(connection, ("INFO", "memory"))
-        except BaseException:
-            drop(connection)
-            raise
-        finally:
-            pool.give(connection)
+        text = await (await pool.line()).ask(_packed(("INFO", "memory")), self.timeout_s)
         told = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
         return str(told.get(b"maxmemory_policy", b"unknown").decode())
 
 
-async def _run(connection: AbstractConnection, command: tuple[Any, ...]) -> Any:
+def _packed(command: tuple[Any, ...]) -> bytes:
     # In C: a change has thirty parts and more.
-    await connection.send_packed_command(hiredis.pack_command(command), check_health=False)
+    packed: bytes = hiredis.pack_command(command)
+    return packed
+
+
+async def _run(connection: AbstractConnection, command: tuple[Any, ...]) -> Any:
+    await connection.send_packed_command(_packed(command), check_health=False)
     return await connection.read_response()

@@ -1,5 +1,6 @@
 """The manifests that records were made with: one hash for all tenants."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -18,6 +19,8 @@ class Pins:
         self._memory = memory
         self._known: dict[str, PinnedManifest] = {}
         self._pinned_in = ""
+        self._under_way: asyncio.Future[None] | None = None
+        self._next: asyncio.Task[int] | None = None
 
     async def keep(self, more: Sequence[PinnedManifest], *, wall: float) -> tuple[PinnedManifest, ...]:
         """Pin these, in another memory also what this process has seen; every pinned manifest, the earliest first.
@@ -36,18 +39,44 @@ class Pins:
         return tuple(self._known.values())
 
     async def count(self) -> int:
-        """How many manifests are pinned.
+        """How many manifests are pinned. While one question is under way, all who come wait for the next and share it.
 
         Raises:
             StoreUnavailableError: no answer.
         """
-        _, told = await self._client.ask("pins", shared_key("manifests"))
+        if self._under_way is None:
+            return await self._asked()
+        if self._next is None:
+            self._next = asyncio.create_task(self._after(self._under_way))
+            self._next.add_done_callback(_heard)
+        # One asks for all; whoever leaves meanwhile takes nothing from the others.
+        return await asyncio.shield(self._next)
+
+    async def _after(self, before: "asyncio.Future[None]") -> int:
+        await asyncio.wait({before})
+        self._next = None
+        return await self._asked()
+
+    async def _asked(self) -> int:
+        self._under_way = mine = asyncio.get_running_loop().create_future()
+        try:
+            _, told = await self._client.ask("pins", shared_key("manifests"))
+        finally:
+            mine.set_result(None)
+            if self._under_way is mine:
+                self._under_way = None
         return int(told)
 
     async def put_back(self, *, wall: float) -> None:
         """Pin everything again if the memory is another than it was pinned in. Otherwise this asks nobody."""
         if self._known and self._pinned_in != self._memory.epoch:
             await self.keep((), wall=wall)
+
+
+def _heard(task: "asyncio.Task[int]") -> None:
+    if not task.cancelled():
+        # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
+        task.exception()
 
 
 def _text(pin: PinnedManifest, wall: float) -> bytes:

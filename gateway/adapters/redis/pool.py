@@ -1,4 +1,6 @@
-"""Connections to one server: at most so many, given out one at a time, and given back without ever waiting.
+"""Connections to one server: a line that questions share, and some that are given out one at a time.
+
+These are given back without ever waiting, and there are at most so many of them.
 
 The library's own pool takes locks to give back; a caller that is cancelled there loses the place for good.
 """
@@ -13,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as NotConnectedError
 
 from gateway.adapters.redis.address import Node
+from gateway.adapters.redis.line import Line
 
 CONNECTIONS: Final = 32
 """To one server. More callers wait for one of them, within the time that a command has."""
@@ -43,6 +46,9 @@ class Pool:
         self._size = size
         self._taken = 0
         self._closed = False
+        self._opening: asyncio.Task[Line] | None = None
+        self.shared: Line | None = None
+        """The line, if there is one; it may have ended."""
 
     def __repr__(self) -> str:
         return f"<Pool {self.node[0]}:{self.node[1]} {self._taken} of {self._size} taken>"
@@ -51,6 +57,20 @@ class Pool:
     def taken(self) -> int:
         """How many are out."""
         return self._taken
+
+    async def line(self) -> Line:
+        """The line, opened where there is none.
+
+        Raises:
+            RedisError, OSError: none can be opened.
+        """
+        if self.shared is not None and self.shared.is_open:
+            return self.shared
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+            self._opening.add_done_callback(self._opened)
+        # One opens it for all; whoever leaves meanwhile takes nothing from the others.
+        return await asyncio.shield(self._opening)
 
     async def take(self) -> AbstractConnection:
         """A connection that is ready; waits for a free place.
@@ -84,8 +104,34 @@ class Pool:
     def close(self) -> None:
         """Let go of the idle ones now and of the others when they come back."""
         self._closed = True
+        if self._opening is not None:
+            self._opening.cancel()
+        if self.shared is not None:
+            self.shared.close()
         while self._idle:
             drop(self._idle.pop())
+
+    async def _open(self) -> Line:
+        connection = self._new()
+        try:
+            async with asyncio.timeout(self._login.timeout_s):
+                await connection.connect()
+            self.shared = Line(
+                connection._writer.transport,  # type: ignore[union-attr]  # noqa: SLF001 - it is connected
+                memory=memory_of(connection),
+                error_of=connection._parser.parse_error,  # noqa: SLF001
+                ended=lambda: drop(connection),
+            )
+        except BaseException:
+            drop(connection)
+            raise
+        return self.shared
+
+    def _opened(self, opening: "asyncio.Task[Line]") -> None:
+        self._opening = None
+        if not opening.cancelled():
+            # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
+            opening.exception()
 
     def _new(self) -> AbstractConnection:
         return connection_to(self.node, self._login, db=self._login.database, redis_connect_func=greet)

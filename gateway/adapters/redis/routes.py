@@ -22,6 +22,10 @@ class Route(Protocol):
         """Connections to the master that `key` is on."""
         ...
 
+    def near(self, key: str) -> Pool | None:
+        """The same where it is known; None: it has to be asked for."""
+        ...
+
     async def masters(self) -> tuple[Pool, ...]:
         """Connections to every master."""
         ...
@@ -40,6 +44,10 @@ class OneServer:
         self._pool = Pool(node, login)
 
     async def pool_of(self, key: str) -> Pool:
+        del key
+        return self._pool
+
+    def near(self, key: str) -> Pool | None:
         del key
         return self._pool
 
@@ -76,6 +84,10 @@ class Sentinels:
                     self._pool = Pool(node, self._login)
                 self._known = True
             return self._pool
+
+    def near(self, key: str) -> Pool | None:
+        del key
+        return self._pool if self._known else None
 
     async def masters(self) -> tuple[Pool, ...]:
         return (await self.pool_of(""),)
@@ -114,10 +126,14 @@ class Cluster:
 
     async def pool_of(self, key: str) -> Pool:
         await self._learn()
-        place = bisect_right(self._starts, key_slot(key.encode())) - 1
-        if place < 0:
+        pool = self.near(key)
+        if pool is None:
             raise NotConnectedError("no node has the slot")
-        return self._pool(self._owners[place])
+        return pool
+
+    def near(self, key: str) -> Pool | None:
+        place = bisect_right(self._starts, key_slot(key.encode())) - 1
+        return None if place < 0 else self._pool(self._owners[place])
 
     async def masters(self) -> tuple[Pool, ...]:
         await self._learn()

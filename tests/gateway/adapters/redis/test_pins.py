@@ -1,11 +1,12 @@
 """Pinned manifests. That a store puts them back is in `test_store.py`."""
 
+import asyncio
 from dataclasses import replace
 
 from gateway.adapters.redis.memory import Memory
 from gateway.adapters.redis.pins import Pins
 from gateway.at_rest.sealing import Sealer
-from gateway.stages.execute.operation.ports import PinnedManifest
+from gateway.stages.execute.operation.ports import PinnedManifest, StoreUnavailableError
 from tests.gateway.adapters.redis.asking import client_of
 from tests.redis_servers import Server
 
@@ -36,4 +37,39 @@ async def test_nothing_is_asked_while_the_memory_is_the_same(server: Server) -> 
     await pins.put_back(wall=1.0)
 
     assert server.client.exists("oncegate:{:shared}:manifests") == 0
+    client.close()
+
+
+async def test_counts_that_come_together_share_a_question(server: Server) -> None:
+    """One is under way, and one more answers all who came meanwhile; each is told what was there after it asked."""
+    client = client_of(server.url)
+    pins = Pins(client, Memory(client, Sealer()))
+    await pins.keep((PIN,), wall=1.0)
+    first = asyncio.create_task(pins.count())
+    await asyncio.sleep(0)
+    server.client.config_resetstat()
+    server.client.hset("oncegate:{:shared}:manifests", "more", "{}")
+    later = [asyncio.create_task(pins.count()) for _ in range(20)]
+    await asyncio.sleep(0)
+    later.pop().cancel()
+
+    assert await asyncio.gather(*later) == [2] * 19
+    assert await first in (1, 2)
+    assert server.client.info("commandstats")["cmdstat_evalsha"]["calls"] <= 2
+    assert await pins.count() == 2
+    client.close()
+
+
+async def test_a_question_that_fails_is_everybodys_who_shares_it(server: Server) -> None:
+    """Nobody waits for ever, and the next one asks anew."""
+    client = client_of(server.url)
+    pins = Pins(client, Memory(client, Sealer()))
+    await pins.keep((PIN,), wall=1.0)
+    server.client.set("oncegate:{:shared}:other", "x")
+    server.client.rename("oncegate:{:shared}:other", "oncegate:{:shared}:manifests")
+    told = await asyncio.gather(*(pins.count() for _ in range(5)), return_exceptions=True)
+
+    assert {type(it) for it in told} == {StoreUnavailableError}
+    server.client.delete("oncegate:{:shared}:manifests")
+    assert await pins.count() == 0
     client.close()

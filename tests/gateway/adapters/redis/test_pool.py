@@ -140,3 +140,29 @@ async def test_user_password_and_database_are_used() -> None:
         assert await connection.read_response() == b"me"
         pool.give(connection)
         pool.close()
+
+
+async def test_the_line_is_opened_once_for_all(server: Server) -> None:
+    """Whoever asks meanwhile gets the same one; one that has ended is opened anew, and nobody's leaving hinders it."""
+    pool = pool_of(server)
+    leaving = asyncio.create_task(pool.line())
+    await asyncio.sleep(0)
+    leaving.cancel()
+    first, same = await asyncio.gather(pool.line(), pool.line())
+    first.close()
+    another = await pool.line()
+
+    assert first is same is not another
+    assert another.memory == server.client.info("replication")["master_replid"]
+    assert pool.shared is another
+    pool.close()
+    assert not another.is_open
+
+
+async def test_a_line_that_cannot_be_opened_is_everybodys_trouble() -> None:
+    """Nobody listens; the next caller tries again."""
+    pool = Pool(("127.0.0.1", redis_servers.free_port()), Login(timeout_s=5.0))
+    for _ in range(2):
+        told = await asyncio.gather(pool.line(), pool.line(), return_exceptions=True)
+        assert [type(it) for it in told] == [NotConnectedError] * 2
+    pool.close()
