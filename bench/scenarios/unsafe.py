@@ -26,6 +26,7 @@ from gateway.stages.execute.attempt.outcome import NotSent, Outcome
 from gateway.stages.execute.breaker import guard
 from gateway.stages.execute.breaker.breaker import Breaker, NotPermitted, Permitted, Refusal
 from gateway.stages.execute.breaker.ports import BreakerStoreAway
+from gateway.stages.execute.operation.meeting import Meeting
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.table import TRANSITIONS, Cell, Event
 
@@ -82,12 +83,12 @@ def key_from_raw_arguments() -> None:
 
 def rules_before_the_record() -> None:
     """Whether a call may be carried out is asked before whether it was."""
-    run = writes.Writes.run
+    look = writes.Writes.look
 
-    async def judged_first(self: writes.Writes, visit: Visit) -> Envelope:
-        return await visit.ruling.refusal(visit.intention.tool, EXECUTION) or await run(self, visit)
+    async def judged_first(self: writes.Writes, visit: Visit) -> Meeting | Envelope:
+        return await visit.ruling.refusal(visit.intention.tool, EXECUTION) or await look(self, visit)
 
-    put(writes.Writes, "run", judged_first)
+    put(writes.Writes, "look", judged_first)
 
 
 def no_hold() -> None:

@@ -90,12 +90,14 @@ class Claims:
     def _may_mark_at_once(self, tool: Tool, rendered: RenderedRequest) -> bool:
         """Whether nothing stands between claim and SENT mark, so that one commit at the gate makes both moves.
 
-        A baseline look-up does, and so does a connection that is not there yet: who waits holds a claim that others see.
+        A baseline look-up does, and so does a connection that is not there yet, or the session of an MCP server: who waits
+        holds a claim that others see.
         The commit is the gate's, as ever: a crash before it leaves nothing, and has sent nothing.
         """
         lookup = tool.reconcile.lookup
         reads_first = lookup is not None and lookup.baseline is not None
-        return not (reads_first or tool.backend.fresh_connection) and self._parts.transport.has_idle(rendered.origin)
+        waits = reads_first or tool.backend.fresh_connection or tool.backend.mcp is not None
+        return not waits and self._parts.transport.has_idle(rendered.origin)
 
     async def _claimed(self, meeting: MayBegin, visit: Visit, key: str, granted: Granted) -> Record | None:
         """The record, now this visit's; None: somebody was first."""

@@ -9,7 +9,7 @@ for a write, its record.
 import asyncio
 import contextlib
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode
@@ -29,12 +29,12 @@ from gateway.contract.requests import (
 from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
-from gateway.pipeline.approving import may_repeat
 from gateway.pipeline.claiming import Claims
+from gateway.pipeline.detached import Detached
 from gateway.pipeline.forgetting import Forgetting
 from gateway.pipeline.inbox import Inbox
 from gateway.pipeline.keeping import Keeper
-from gateway.pipeline.limiting import over_limit, with_rates
+from gateway.pipeline.limiting import deliver, over_limit
 from gateway.pipeline.opening import Opening
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
@@ -44,23 +44,20 @@ from gateway.pipeline.questions import Questions, unavailable
 from gateway.pipeline.reads import read_envelope, run_read
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.rowing import RowKeeper
-from gateway.pipeline.ruling import ACCESS, EVERY, Ruling
+from gateway.pipeline.ruling import EVERY, Ruling
 from gateway.pipeline.spool import Faults, Spool
 from gateway.pipeline.sweeping import Sweeper
 from gateway.pipeline.telling import Telling
-from gateway.pipeline.visit import Visit
 from gateway.pipeline.waiting import WaitingRoom
+from gateway.pipeline.write_call import WriteCalls
 from gateway.pipeline.writes import Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
 from gateway.stages.execute.attempt.render import render
-from gateway.stages.execute.operation.intention import Intention, intend
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.monitor.execution import Stamp, call_row
-from gateway.stages.monitor.ports import CallTrace, IdempotencyResult, UnknownOperations
+from gateway.stages.monitor.ports import CallTrace, UnknownOperations
 from gateway.stages.validate.checks import validate
 from gateway.stages.validate.verdict import Accepted, Rejected
-
-_T = TypeVar("_T")
 
 
 class Pipeline:
@@ -68,6 +65,7 @@ class Pipeline:
 
     def __init__(self, parts: Parts, faults: Faults) -> None:
         self._parts = parts
+        self._detached = Detached()
         self._spool = Spool(parts.clock, faults)
         self._pulse = Pulse(parts)
         keeper = Keeper(parts.store, parts.telemetry)
@@ -76,12 +74,12 @@ class Pipeline:
         room = WaitingRoom(parts.bounds.waiters)
         self._pins = Pins(parts)
         self._opening = Opening(parts, self._pins)
-        self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._pins, self._spawn)
+        self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._pins, self._detached.spawn)
         self._writes = Writes(parts, keeper, looker, room, self._claims, self._pins)
+        self._write_calls = WriteCalls(parts, self._rows, self._writes, self._detached, self._opening)
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
         self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
         self._inbox = Inbox(parts, self._pins, self._questions, self._spool)
-        self._running: set[asyncio.Task[Any]] = set()
         self._background: list[asyncio.Task[None]] = []
         self._unknown: dict[str, UnknownOperations] = {}
 
@@ -111,10 +109,8 @@ class Pipeline:
                 if tool.effect is Effect.READ:
                     envelope = await self._read(telling, trace, tool, deadline)
                 else:
-                    # Nobody cancels a write: a caller that goes away leaves it to end, and to be recorded.
-                    return await asyncio.shield(self._spawn(self._written(telling, trace, tool, deadline)))
-        telling.end(envelope, trace)
-        return await with_rates(parts, telling, envelope)
+                    return await self._write_calls.run(telling, trace, tool, deadline)
+        return await deliver(parts, telling, trace, envelope)
 
     async def _read(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
         try:
@@ -133,32 +129,6 @@ class Pipeline:
         except RenderError as error:
             return telling.unsendable(error)
         return read_envelope(telling, await run_read(self._parts, tool, rendered, trace, deadline=deadline))
-
-    async def _written(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
-        envelope = await self._write(telling, trace, tool, deadline)
-        telling.end(envelope, trace)
-        return await with_rates(self._parts, telling, envelope)
-
-    async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
-        intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
-        if not isinstance(intention, Intention):
-            return await self._rows.keep(telling, telling.refuse(intention), strict=True)
-        ruling = self._ruling(telling, trace)
-        refused = await ruling.refusal(tool, ACCESS)
-        if refused is None and telling.call.repeat_of is not None and not may_repeat(tool):
-            # A second effect on purpose needs a person's approval, and this manifest does not ask for one.
-            refused = telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED)
-        if refused is not None:
-            return await self._rows.keep(telling, refused, strict=True)
-        visit = Visit(intention=intention, telling=telling, trace=trace, ruling=ruling, deadline=deadline)
-        try:
-            self._opening.require()
-            envelope = await self._writes.run(visit)
-        except StoreUnavailableError:
-            telling.idempotency = IdempotencyResult.STORE_ERROR
-            # Its caller has waited for the store once.
-            return await self._rows.keep(telling, telling.without_store())
-        return envelope if telling.rowed else await self._rows.keep(telling, envelope, strict=True)
 
     def _ruling(self, telling: Telling, trace: CallTrace) -> Ruling:
         return Ruling(self._parts, self._rows, telling, traceparent=trace.traceparent)
@@ -192,11 +162,11 @@ class Pipeline:
 
     async def reconcile(self, operation_id: str, caller: Caller) -> Envelope:
         """Look now. The look goes on when the caller goes."""
-        return await asyncio.shield(self._spawn(self._asked(self._questions.reconcile(operation_id, caller))))
+        return await self._detached.told(self._asked(self._questions.reconcile(operation_id, caller)))
 
     async def settle(self, operation_id: str, settlement: SettleRequest, caller: Caller) -> Envelope:
         """An operator's word."""
-        return await asyncio.shield(self._spawn(self._asked(self._questions.settle(operation_id, settlement, caller))))
+        return await self._detached.told(self._asked(self._questions.settle(operation_id, settlement, caller)))
 
     async def executions(self, query: ExecutionQuery, caller: Caller) -> tuple[ExecutionRow, ...] | Envelope:
         """Execution rows."""
@@ -228,7 +198,7 @@ class Pipeline:
 
     async def decide(self, approval_id: str, request: DecisionRequest, caller: Caller) -> Envelope:
         """A person's word about one."""
-        return await asyncio.shield(self._spawn(self._asked(self._inbox.decide(approval_id, request, caller))))
+        return await self._detached.told(self._asked(self._inbox.decide(approval_id, request, caller)))
 
     def breakers(self) -> tuple[BreakerView, ...]:
         """Every circuit breaker this process knows of."""
@@ -269,14 +239,12 @@ class Pipeline:
     async def drain(self, grace_s: float) -> None:
         """Refuse new writes from now on; wait for the calls that run, but no longer than `grace_s`."""
         self._claims.draining = True
-        if self._running:
-            await asyncio.wait(set(self._running), timeout=grace_s)
+        await self._detached.ended(grace_s)
 
     async def stop(self) -> None:
         """Wait for writes that still listen, each up to its own end; make rows durable; let go."""
         self._claims.draining = True
-        while self._running:
-            await asyncio.wait(set(self._running))
+        await self._detached.ended()
         await self._spool.drained(self._parts.bounds.lease_s)
         for task in self._background:
             await stopped(task)
@@ -291,9 +259,3 @@ class Pipeline:
                     tool: UnknownOperations(count=count, oldest_age_s=age) for tool, (count, age) in counted.items()
                 }
             await self._parts.clock.sleep(max(1.0, self._parts.bounds.sweep_interval_s))
-
-    def _spawn(self, work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        return task

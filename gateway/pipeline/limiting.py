@@ -10,6 +10,7 @@ from gateway.pipeline.telling import Telling
 from gateway.stages.execute.breaker.quotas import in_words, quotas, shares
 from gateway.stages.execute.breaker.spending import Purse
 from gateway.stages.monitor.outcome import charged
+from gateway.stages.monitor.ports import CallTrace
 
 
 async def over_limit(parts: Parts, telling: Telling) -> Envelope | None:
@@ -40,8 +41,9 @@ async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
     return telling.refuse(ErrorCode.RATE_LIMITED, retry_after_s=taken.wait_s, limit=limit)
 
 
-async def with_rates(parts: Parts, telling: Telling, envelope: Envelope) -> Envelope:
-    """The answer with what is left of the caller's rates. Nothing is spent by a call that was not carried out."""
+async def deliver(parts: Parts, telling: Telling, trace: CallTrace, envelope: Envelope) -> Envelope:
+    """The envelope as its caller gets it, with what is left of its rates. A call that was not carried out spends nothing."""
+    telling.end(envelope, trace)
     allowance = telling.allowance
     if allowance.purse is not None and not charged(envelope):
         await parts.spending.release(allowance.purse, telling.row_id)

@@ -15,12 +15,13 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.questions import may_see
 from gateway.pipeline.reconciling import Looker, replay_terms
-from gateway.pipeline.telling import rfc3339, suggestion
+from gateway.pipeline.recorded import recorded
+from gateway.pipeline.telling import suggestion
 from gateway.pipeline.visit import Step, Visit
 from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.amnesia import unsure_for_s
-from gateway.stages.execute.operation.intention import differing, former_holds, former_keys, today
+from gateway.stages.execute.operation.intention import former_holds, former_keys, today
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import (
     Answered,
@@ -47,7 +48,7 @@ from gateway.stages.execute.operation.record import RUNNING, Hold, Record, State
 from gateway.stages.feedback.context import Blocker, Suggestion
 from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.outcome import learned
-from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
+from gateway.stages.monitor.ports import IdempotencyResult, ReconcileMethod, ReconcileResult
 
 NOT_DONE_BEFORE: Final = (
     "Nothing was executed: repeat_of names no operation of this call's identity that was done. "
@@ -77,26 +78,39 @@ class Writes:
         self._claims = claims
         self._pins = pins
 
-    async def run(self, visit: Visit) -> Envelope:
-        """Meet the record until there is an answer.
+    async def look(self, visit: Visit) -> Meeting | Envelope:
+        """Meet the record: the answer that it has, or what the call is to do about it.
+
+        Raises:
+            StoreUnavailableError: it could not be read.
+        """
+        meeting = await self._meet(visit)
+        return recorded(meeting, visit) or meeting
+
+    async def run(self, meeting: Meeting, visit: Visit) -> Envelope:
+        """Do what the meeting asks for, and meet the record again, until there is an answer.
 
         Raises:
             StoreUnavailableError: the record could not be read or claimed; nothing was sent.
         """
         while True:
-            meeting = await self.meet(visit)
-            visit.telling.met = meeting.record if isinstance(meeting, Running | InDoubt | Frozen) else None
             try:
-                answer = _stale(meeting, visit) or self._unsure(meeting, visit) or await self._act(meeting, visit)
+                answer = self._unsure(meeting, visit) or await self._act(meeting, visit)
             except HeldError as held:
                 answer = await self._held(held.holder, visit)
             if answer is not None:
                 return answer
+            seen = await self.look(visit)
+            if isinstance(seen, Envelope):
+                return seen
+            meeting = seen
 
-    async def meet(self, visit: Visit) -> Meeting:
+    async def _meet(self, visit: Visit) -> Meeting:
         """What stands in the store about this call's operation and its holds, and what that means for it."""
         own, snapshot = await self.meet_own(visit)
-        return meet_holders(own, self._holds(visit), snapshot.holders, now=snapshot.now)
+        meeting = meet_holders(own, self._holds(visit), snapshot.holders, now=snapshot.now)
+        visit.telling.met = meeting.record if isinstance(meeting, Running | InDoubt | Frozen) else None
+        return meeting
 
     async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord | NotRepeatable, Snapshot]":
         """The same for the operation alone, whoever stands on its holds."""
@@ -140,10 +154,8 @@ class Writes:
                 with contextlib.suppress(FencedError):
                     await self._keeper.move(record, lambda r, now: machine.see_dead_lease(r, now=now))
                 return None
-            case Answered(record=record) | Frozen(record=record):
-                return self._answered(record, visit)
-            case Conflict(record=record):
-                return self._conflict(record, visit)
+            case Answered() | Conflict() | Frozen():
+                return recorded(meeting, visit)
             case Running(record=record):
                 return await self._running(record, visit)
             case InDoubt(record=record):
@@ -154,34 +166,6 @@ class Writes:
                 return visit.telling.refuse(ErrorCode.REPEAT_NOT_ALLOWED, message=NOT_DONE_BEFORE)
             case _:
                 assert_never(meeting)
-
-    def _answered(self, record: Record, visit: Visit) -> Envelope:
-        telling, tool = visit.telling, visit.intention.tool
-        if record.state is State.FROZEN:
-            telling.idempotency = IdempotencyResult.UNKNOWN
-            return telling.stored(record)
-        telling.idempotency = IdempotencyResult.REPLAYED
-        visit.trace.link(record.origin.traceparent, LinkType.ORIGINAL_EXECUTION)
-        other = differing(tool, record.bodies.arguments, visit.intention.arguments, material=False)
-        if other and not record.tombstone:
-            names = ", ".join(other)
-            telling.warn(f"This is the stored answer of an earlier call that differed in {names}; it was not repeated.")
-        key, first_key = visit.call.idempotency_key, record.origin.caller_key
-        if key is not None and first_key is not None and key != first_key:
-            telling.warn("An earlier call of the same operation came with another Idempotency-Key.")
-        return telling.stored(record)
-
-    def _conflict(self, record: Record, visit: Visit) -> Envelope:
-        visit.telling.idempotency = IdempotencyResult.CONFLICT
-        names = differing(visit.intention.tool, record.bodies.arguments, visit.intention.arguments, material=True)
-        return visit.telling.refuse(
-            ErrorCode.IDEMPOTENCY_CONFLICT,
-            record=record,
-            differing=() if record.tombstone else names,
-            state=record.state.value,
-            operation_id=record.operation_id,
-            settled_at=rfc3339(record.settled_wall),
-        )
 
     async def _running(self, record: Record, visit: Visit) -> Step:
         visit.telling.idempotency = IdempotencyResult.IN_FLIGHT
@@ -287,13 +271,3 @@ class Writes:
 def _looks(tool: Tool) -> bool:
     """Whether a look-up can show what a write of the tool has done."""
     return tool.reconcile.lookup is not None
-
-
-def _stale(meeting: Meeting, visit: Visit) -> Step:
-    """The call was prepared for another operation than the one that stands here."""
-    expect = visit.call.expect
-    if expect is None or expect.operation_key is None or not isinstance(meeting, OwnRecord):
-        return None
-    if meeting.record.key == expect.operation_key:
-        return None
-    return visit.telling.refuse(ErrorCode.INTENT_STALE, record=meeting.record)

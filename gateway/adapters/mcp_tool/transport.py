@@ -69,6 +69,10 @@ class McpToolTransport:
             return not_sent(Trouble(fault=Fault.INTERNAL, detail=detail), self._clock.monotonic() - began)
         return await upstream.exchange(request, mcp, limits, gate)
 
+    def has_idle(self, origin: str) -> bool:
+        """See `ToolTransport`. Said of HTTP alone: a session may have to be opened, and a tool to be looked at again."""
+        return self._inner.has_idle(origin)
+
     async def aclose(self) -> None:
         """End every session and every process."""
         upstreams = self._all()
