@@ -37,6 +37,17 @@ def test_T11_a_plan_shows_the_redacted_form_and_keeps_the_real_one_sealed() -> N
     assert json.loads(kept.real(call)) == {"iban": SECRET}
 
 
+def test_T11_what_is_sealed_serves_its_own_call_of_its_own_task_only() -> None:
+    """Moved to another call, or into another task's log, it cannot be opened."""
+    kept = secrecy()
+    (call,) = kept.plan(3, [request("pay", {"iban": SECRET})])
+    other_task = Secrecy(task_id="t2", toolbox=BOX, sealer=kept.sealer)
+
+    for holder, moved in ((kept, call.model_copy(update={"call_id": "call_3_2"})), (other_task, call)):
+        with pytest.raises(ValueError, match="cannot be opened"):
+            holder.real(moved)
+
+
 @pytest.mark.parametrize("name", ["pay", "invented"])
 def test_T11_what_cannot_be_read_is_not_shown_either(name: str) -> None:
     """Nobody can say which part of it was the secret one; also when the tool does not exist."""

@@ -20,6 +20,7 @@ def test_what_prepare_answers_is_read_with_its_intent() -> None:
     assert prepared.approval == ApprovalNeed(required=True, reason="r", approvers="refunds:approve", expires_after="2h")
     assert prepared.intent is not None
     assert (prepared.intent.operation_key, prepared.intent.action_hash, prepared.intent.store_epoch) == ("k", "h", "e")
+    assert read_prepared({**PREPARED, "verify_with": "get_it"}).verify_with == "get_it"
     assert read_prepared({**PREPARED, "operation_key": None, "action_hash": None}).intent is None
 
 
