@@ -14,6 +14,7 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reads import run_lookup
+from gateway.pipeline.rivals import Rivals
 from gateway.pipeline.sending import Admission, Withheld
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done
@@ -26,12 +27,10 @@ from gateway.stages.execute.operation.replay import ReplayTerms
 from gateway.stages.monitor.execution import Stamp, settlement_row
 from gateway.stages.monitor.ports import CallTrace, ReconcileTrace
 from gateway.stages.normalise.payload import Misread, Readable, read
-from gateway.stages.normalise.stored import store_answer, stored_identifier
+from gateway.stages.normalise.stored import store_answer
 from gateway.stages.validate import arguments as validation
 from gateway.stages.validate.verdict import Accepted
 
-# Candidates are compared with so many results of each tool; where there are more, only a key tells.
-_COMPARED = 1000
 _TOO_LONG = Withheld(
     code=ErrorCode.GATEWAY_CONFIG_ERROR,
     reason="the list of its look-up is longer than `limits.result_bytes` and cannot be read whole",
@@ -74,6 +73,7 @@ class Looker:
     def __init__(self, parts: Parts, keeper: Keeper) -> None:
         self._parts = parts
         self._keeper = keeper
+        self._rivals = Rivals(parts)
 
     async def baseline(
         self,
@@ -106,7 +106,7 @@ class Looker:
         data = await self._ask(tool, record.bodies.arguments, record.key, trace, deadline=deadline)
         if not isinstance(data, Readable):
             return sighting.blind(record, started_at=started_at)
-        others = await self._others(record, tool)
+        others = await self._rivals.of(record, tool, horizon_s=horizon_s(tool))
         return sighting.see(data.value, tool, record, started_at=started_at, others=others)
 
     async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
@@ -141,35 +141,6 @@ class Looker:
             wall=self._parts.store.wall(),
             result=store_answer(envelope, telling.identifier),
             code=None if envelope.error is None else envelope.error.code.value,
-        )
-
-    async def _others(self, record: Record, tool: Tool) -> sighting.Others:
-        """What was done since our baseline by tools of the same look-up: its candidates may be theirs."""
-        lookup, sent_wall = tool.reconcile.lookup, record.first_sent_wall
-        if lookup is None or lookup.baseline is None:
-            return sighting.NOBODY
-        since_wall = (record.created_wall if sent_wall is None else sent_wall) - horizon_s(tool)
-        asked = _asked(tool, record)
-        taken: set[sighting.Identifier] = set()
-        rivals: list[tuple[Tool, Record]] = []
-        overlooked = False
-        for other in (tool, *self._alike(tool, lookup.tool)):
-            done = await self._parts.store.settled_results(record.origin.tenant, other.name, since_wall, _COMPARED)
-            overlooked |= len(done) == _COMPARED
-            for its in done:
-                identifier = stored_identifier(its.bodies.result)
-                if its.key != record.key and identifier is not None:
-                    taken.add(identifier)
-                elif its.key != record.key and _asked(other, its) in (None, asked):
-                    rivals.append((other, its))
-        return sighting.Others(taken=frozenset(taken), rivals=tuple(rivals), overlooked=overlooked)
-
-    def _alike(self, tool: Tool, reader: str) -> tuple[Tool, ...]:
-        tools = self._parts.tools.catalogue.tools.values()
-        return tuple(
-            it
-            for it in tools
-            if it.name != tool.name and it.reconcile.lookup is not None and it.reconcile.lookup.tool == reader
         )
 
     async def _ask(
@@ -207,19 +178,6 @@ class Looker:
         fault = None if reader.result is None else reader.result.fault
         value = read(outcome.answer, fault=fault, max_bytes=reader.limits.result_bytes)
         return value if isinstance(value, Readable) else value.misread
-
-
-def _asked(tool: Tool, record: Record) -> Mapping[str, Any] | None:
-    """What the look-up is asked for a record; None: its arguments do not give that any more."""
-    lookup = tool.reconcile.lookup
-    if lookup is None:
-        return None
-    values = CallValues(args=record.bodies.arguments, key=tool.key_value(record.key))
-    try:
-        asked: Mapping[str, Any] = lookup.arguments.render(values)
-    except RenderError:
-        return None
-    return asked
 
 
 class _Rows:

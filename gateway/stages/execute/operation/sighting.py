@@ -24,11 +24,11 @@ def identifiers(data: Any, lookup: Lookup, arguments: Mapping[str, Any]) -> tupl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Others:
-    """Other operations that were done meanwhile, as far as a candidate may be theirs.
+    """Other operations that were done meanwhile or are in doubt themselves, as far as a candidate may be theirs.
 
     Attributes:
         taken: identifiers of what they did: such a candidate is not ours.
-        rivals: those of which nobody knows the identifier, each with its tool.
+        rivals: those of which nobody knows the identifier, each with its tool: done, or not settled yet.
         overlooked: there may be more of them: only a match by key is safe.
     """
 
@@ -79,6 +79,13 @@ def blind(record: Record, *, started_at: float) -> Sight:
     return Sight(matches=(), proves_absence=False, record=record, started_at=started_at)
 
 
+def never_doubted_together(tool: Tool, other: Tool) -> bool:
+    """Whether a hold keeps an operation of `other` from being in doubt while one of `tool` is whose look-up asks the
+    same: both have the hold, and both ask for the thing that is held.
+    """
+    return any(_asks_for(tool, hold) and _asks_for(other, hold) for hold in tool.holds)
+
+
 def identifier_of(tool: Tool, result: Any) -> Identifier | None:
     """The identifier of an operation's own raw result, if it can be read like a candidate."""
     lookup = tool.reconcile.lookup
@@ -117,6 +124,13 @@ def _read(found: list[Identifier | None]) -> list[Identifier]:
     return [it for it in found if it is not None]
 
 
+def _asks_for(tool: Tool, hold: str) -> bool:
+    lookup, argument = tool.reconcile.lookup, tool.holds.get(hold)
+    if lookup is None or argument is None:
+        return False
+    return any(it.root == "args" and it.path == (argument,) for it in lookup.arguments.references)
+
+
 def _is_proved(lookup: Lookup, item: Mapping[str, Any], identifier: Identifier | None, values: dict[str, Any]) -> bool:
     """Whether a candidate is ours by its key, and not for being new. `values` has them all in the baseline."""
     if lookup.baseline is None:
@@ -125,7 +139,7 @@ def _is_proved(lookup: Lookup, item: Mapping[str, Any], identifier: Identifier |
 
 
 def _is_contested(others: Others, item: Mapping[str, Any], data: Any) -> bool:
-    """Whether another operation that was done could say the same of this candidate."""
+    """Whether another operation could say the same of this candidate."""
     return others.overlooked or any(_may_be_of(tool, record, item, data) for tool, record in others.rivals)
 
 
