@@ -72,9 +72,9 @@ class Pipeline:
         self._pulse = Pulse(parts)
         keeper = Keeper(parts.store, parts.telemetry)
         self._rows = RowKeeper(parts, keeper, self._spool)
-        looker = Looker(parts, keeper)
-        room = WaitingRoom(parts.bounds.waiters)
         self._pins = Pins(parts)
+        looker = Looker(parts, keeper, self._pins)
+        room = WaitingRoom(parts.bounds.waiters)
         self._opening = Opening(parts, self._pins)
         self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._pins, self._spawn)
         self._writes = Writes(parts, keeper, looker, room, self._claims, self._pins)
@@ -140,7 +140,8 @@ class Pipeline:
         return await with_rates(self._parts, telling, envelope)
 
     async def _write(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
-        intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
+        reader, parent = self._parts.tools.catalogue.reader_of(tool), trace.traceparent
+        intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=parent, reader=reader)
         if not isinstance(intention, Intention):
             return await self._rows.keep(telling, telling.refuse(intention), strict=True)
         ruling = self._ruling(telling, trace)

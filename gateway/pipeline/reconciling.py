@@ -3,16 +3,15 @@
 Evidence decides, by the rules of `lookups.py` and `replay.py`; here it is only fetched and carried to the record.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
-from gateway.manifest.policies import Caches, Effect
+from gateway.manifest.policies import Caches
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import Pins
+from gateway.pipeline.readers import Readers
 from gateway.pipeline.reads import run_lookup
 from gateway.pipeline.rivals import Rivals
 from gateway.pipeline.sending import Admission, Withheld
@@ -70,20 +69,14 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
 class Looker:
     """Asks the declared read, and folds what it shows into the record."""
 
-    def __init__(self, parts: Parts, keeper: Keeper) -> None:
+    def __init__(self, parts: Parts, keeper: Keeper, pins: Pins) -> None:
         self._parts = parts
         self._keeper = keeper
+        self._readers = Readers(parts, pins)
         self._rivals = Rivals(parts)
 
     async def baseline(
-        self,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        key: str,
-        trace: CallTrace,
-        *,
-        deadline: float,
-        under: Admission | None = None,
+        self, record: Record, tool: Tool, trace: CallTrace, *, deadline: float, under: Admission | None = None
     ) -> tuple[sighting.Identifier, ...] | Withheld | None:
         """What is there before the first send, which therefore is not ours.
 
@@ -95,19 +88,24 @@ class Looker:
         lookup = tool.reconcile.lookup
         if lookup is None or lookup.baseline is None:
             return ()
-        data = await self._ask(tool, arguments, key, trace, deadline=deadline, under=under)
+        reader, _ = await self._readers.of(record, tool)
+        data = await self._ask(reader, record, tool, trace, deadline=deadline, under=under)
         if isinstance(data, Readable):
-            return sighting.identifiers(data.value, lookup, arguments)
+            return sighting.identifiers(data.value, lookup, record.bodies.arguments)
         return _TOO_LONG if data is Misread.TOO_LARGE else None
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
         started_at = self._parts.store.now()
-        data = await self._ask(tool, record.bodies.arguments, record.key, trace, deadline=deadline)
+        reader, instead = await self._readers.of(record, tool)
+        data = await self._ask(reader, record, tool, trace, deadline=deadline)
+        elsewhere = not isinstance(data, Readable) and instead is not None
+        if elsewhere:
+            data = await self._ask(instead, record, tool, trace, deadline=deadline)
         if not isinstance(data, Readable):
             return sighting.blind(record, started_at=started_at)
         others = await self._rivals.of(record, tool, horizon_s=horizon_s(tool))
-        return sighting.see(data.value, tool, record, started_at=started_at, others=others)
+        return sighting.see(data.value, tool, record, started_at=started_at, others=others, elsewhere=elsewhere)
 
     async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
         """Fold a sight into the record as it stands now, with the row of what was learned."""
@@ -145,9 +143,9 @@ class Looker:
 
     async def _ask(
         self,
+        reader: Tool | None,
+        record: Record,
         tool: Tool,
-        arguments: Mapping[str, Any],
-        key: str,
         trace: ReconcileTrace | CallTrace,
         *,
         deadline: float,
@@ -155,13 +153,11 @@ class Looker:
     ) -> Readable | Misread | None:
         """The look-up's validated raw result, as nobody in particular; why it cannot be read; None: there is none."""
         lookup = tool.reconcile.lookup
-        reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
-        if lookup is None or reader is None or reader.effect is not Effect.READ:
-            # A tool of that name may have come to write since.
+        if lookup is None or reader is None:
             return None
         try:
             # Rendered by the tool of today for the arguments of then, it may miss some.
-            asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
+            asked = lookup.arguments.render(CallValues(args=record.bodies.arguments, key=tool.key_value(record.key)))
             verdict = validation.accept(reader, asked)
             if not isinstance(verdict, Accepted):
                 return None

@@ -40,13 +40,17 @@ class Others:
 NOBODY: Final = Others()
 
 
-def see(data: Any, tool: Tool, record: Record, *, started_at: float, others: Others = NOBODY) -> Sight:
+def see(
+    data: Any, tool: Tool, record: Record, *, started_at: float, others: Others = NOBODY, elsewhere: bool = False
+) -> Sight:
     """What a valid answer shows about `record`. Without a send of ours that is known, only a match by key counts.
 
     Args:
         data: the look-up's validated raw result, before any view.
         started_at: store clock, when the look-up was sent.
         others: whose candidates are not ours, or may not be.
+        elsewhere: it is not the place where the record was made that answered: what is new to us may be old there, and
+            its silence means nothing.
     """
     lookup = tool.reconcile.lookup
     candidates = None if lookup is None else candidates_in(data, lookup)
@@ -64,13 +68,13 @@ def see(data: Any, tool: Tool, record: Record, *, started_at: float, others: Oth
         if verdict is True and (
             _is_proved(lookup, item, identifier, by_key)
             # Nobody looked before a send that the store has forgotten: what is new to us may be old.
-            or (record.attempts and not _is_contested(others, item, data))
+            or (record.attempts and not elsewhere and not _is_contested(others, item, data))
         ):
             matches.append(item)
         elif verdict is True or isinstance(verdict, EvaluationError):
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
-    proves = not doubtful and is_complete(data, lookup, values)
+    proves = not doubtful and not elsewhere and is_complete(data, lookup, values)
     return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
 
 

@@ -254,6 +254,14 @@ def test_what_another_may_have_done_is_nobodys() -> None:
     assert ids(seen(answer(item("mine")), others=Others(rivals=((TOOL, elsewhere),)))) == ["mine"]
 
 
+def test_another_place_shows_only_what_has_our_key() -> None:
+    """What is new to us may be old there, and what is not there may be here."""
+    found = answer(item("new"), item("mine", key="key-1"))
+    assert ids(see(found, TOOL, RECORD, started_at=NOW, elsewhere=True)) == ["mine"]
+    assert not see(answer(), TOOL, RECORD, started_at=NOW, elsewhere=True).proves_absence
+    assert see(answer(), TOOL, RECORD, started_at=NOW).proves_absence
+
+
 @pytest.mark.parametrize(
     ("mine", "theirs", "apart"),
     [
