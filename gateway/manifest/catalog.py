@@ -23,6 +23,11 @@ class Catalogue:
         ordered = sorted(tools, key=lambda tool: tool.name)
         return cls(tools=MappingProxyType({tool.name: tool for tool in ordered}))
 
+    def reader_of(self, tool: Tool) -> Tool | None:
+        """The tool that another one's look-up asks."""
+        lookup = tool.reconcile.lookup
+        return None if lookup is None else self.tools.get(lookup.tool)
+
     def get(self, name: str) -> Tool | None:
         return self.tools.get(name)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.manifest import lint_lookup, lint_rules
+from gateway.manifest import lint_doubt, lint_lookup, lint_rules
 from gateway.manifest.complaint import Complaint, did_you_mean
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
@@ -120,6 +120,11 @@ def _lookup_fits(entry: _Entry, whole: _Whole) -> None:
         lint_lookup.check(entry.source, whole.entries[lookup.tool].tool, whole.engine, entry.notes)
 
 
+def _look_ups_meet(entry: _Entry, whole: _Whole) -> None:
+    others = {name: other.source for name, other in whole.entries.items() if other is not entry}
+    lint_doubt.check_beside(entry.source, others, whole.engine, entry.notes)
+
+
 def _rules_fit(entry: _Entry, whole: _Whole) -> None:
     tools = {name: other.tool for name, other in whole.entries.items()}
     lint_rules.check(entry.source, tools, whole.names, whole.engine, entry.notes)
@@ -200,6 +205,7 @@ def _revision(entry: _Entry, previous: Mapping[str, Tool]) -> None:
 
 _RULES: Final[tuple[_Rule, ...]] = (
     _lookup_fits,
+    _look_ups_meet,
     _rules_fit,
     _operation_is_one,
     _breakers_agree,

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.manifest import sections
+from gateway.manifest import lint_doubt
 from gateway.manifest.declared import names_of
+from gateway.manifest.lint_doubt import ANSWER, ITEM, OURS, references
 from gateway.manifest.model import LookupSection, ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import TemplateError, parse
-from gateway.manifest.policies import Scope
-from gateway.manifest.ports import Expression, ExpressionEngine, Name, NameType
+from gateway.manifest.ports import Expression, ExpressionEngine, Name
 from gateway.manifest.requests import check_references
 from gateway.manifest.templates import ValueTemplate
 from gateway.manifest.tool import Lookup, Reconcile
@@ -18,16 +18,6 @@ from gateway.manifest.yaml_events import Path
 _LOOKUP: Final[Path] = ("reconcile", "lookup")
 # A look-up runs long after the call, from the record: it has the arguments and the key, and no caller.
 _ROOTS: Final = frozenset({"args", "key"})
-
-_ANSWER: Final[Mapping[str, Name]] = {"data": Name()}
-_ITEM: Final[Mapping[str, Name]] = {**_ANSWER, "item": Name()}
-# Every name that `match` may use, beside the arguments.
-OURS: Final[Mapping[str, Name]] = {
-    **_ITEM,
-    "key": Name(type=NameType.STRING),
-    "sent_at": Name(type=NameType.STRING),
-    "baseline": Name(type=NameType.LIST),
-}
 
 
 def reconcile(
@@ -43,7 +33,7 @@ def reconcile(
         settle_after_s = source.timeouts.total + source.timeouts.grace + provider_max_s
         lookup = _lookup(section.lookup, arguments, engine, notes, settle_after_s)
         if lookup is not None:
-            _keeps_calls_apart(source, section.lookup, arguments, engine, notes)
+            lint_doubt.check(source, section.lookup, arguments, engine, notes)
     return Reconcile(
         inline_s=section.inline, replay_for_s=section.replay_for, provider_max_s=provider_max_s, lookup=lookup
     )
@@ -67,8 +57,8 @@ def _lookup(
         return result
 
     match = compiled("match", section.match, {**OURS, **typed})
-    baseline = compiled("baseline", section.baseline, _ITEM, boolean=False)
-    complete_when = compiled("complete_when", section.complete_when, {**_ANSWER, **typed})
+    baseline = compiled("baseline", section.baseline, ITEM, boolean=False)
+    complete_when = compiled("complete_when", section.complete_when, {**ANSWER, **typed})
     _check(section, {**OURS, **typed}, engine, notes)
     if match is None or asked is None:
         return None
@@ -115,7 +105,7 @@ def _check(section: LookupSection, names: Mapping[str, Name], engine: Expression
         fewer = {name: it for name, it in names.items() if name not in words}
         return isinstance(engine.compile(section.match, fewer, boolean=True), tuple)
 
-    asks_by_key = any(reference.root == "key" for reference in _references(section))
+    asks_by_key = any(reference.root == "key" for reference in references(section))
     if not asks_by_key and not match_uses("key", "baseline"):
         message = (
             "this accepts an item of yesterday as ours: compare with `key`, or declare `baseline` and exclude"
@@ -135,49 +125,6 @@ def _check(section: LookupSection, names: Mapping[str, Name], engine: Expression
     _check_completeness(section, engine, notes)
 
 
-def _keeps_calls_apart(
-    source: ManifestSource,
-    section: LookupSection,
-    arguments: Mapping[str, Any],
-    engine: ExpressionEngine,
-    notes: Notes,
-) -> None:
-    """Two operations in doubt at the same time: what one of them did must not pass for the other's."""
-    names = {**OURS, **names_of(arguments)}
-    asked = {".".join(("args", *it.path[:1])) for it in _references(section) if it.root == "args"}
-
-    def compares(name: str) -> bool:
-        fewer = {other: it for other, it in names.items() if other != name}
-        return isinstance(engine.compile(section.match, fewer, boolean=True), tuple)
-
-    if source.holds or any(it.root == "key" for it in _references(section)) or compares("key"):
-        return
-    identity = sections.identity(source)
-    if identity.scope is not Scope.GLOBAL:
-        why = f"with `scope: {identity.scope.value}` nothing in an item tells equal calls apart"
-    else:
-        fields = identity.fields if isinstance(identity.fields, tuple) else _material(arguments)
-        unseen = [name for name in fields if f"args.{name}" not in asked and not compares(f"args.{name}")]
-        if not unseen:
-            return
-        why = f"neither `match` nor the look-up's `arguments` use `{unseen[0]}`"
-    message = (
-        f"two calls in doubt at once may each take the other's effect for their own: {why}; compare with `key`,"
-        " or let one wait for the other: declare `holds`, as `holds: {order: order_id}`"
-    )
-    notes.error((*_LOOKUP, "match"), "lookup", message)
-
-
-def _material(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    properties: Mapping[str, Any] = arguments.get("properties", {})
-    marks = {"x-sensitive", "x-immaterial"}
-    return tuple(
-        name
-        for name, part in properties.items()
-        if not (isinstance(part, Mapping) and any(part.get(mark) for mark in marks))
-    )
-
-
 def _check_completeness(section: LookupSection, engine: ExpressionEngine, notes: Notes) -> None:
     path = (*_LOOKUP, "complete_when")
     if section.items is None and section.complete_when is not None:
@@ -190,10 +137,3 @@ def _check_completeness(section: LookupSection, engine: ExpressionEngine, notes:
         engine.compile(section.complete_when, {}, boolean=True), tuple
     ):
         notes.warning(path, "lookup", "this does not look at `data`: it claims that every list is whole")
-
-
-def _references(section: LookupSection) -> tuple[Any, ...]:
-    try:
-        return ValueTemplate(section.arguments).references
-    except TemplateError:
-        return ()

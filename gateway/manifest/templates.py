@@ -4,6 +4,7 @@ The host comes from the manifest and the operator's environment alone; no value 
 or climb in a path.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -139,6 +140,16 @@ class RequestTemplate:
     """Sent as `application/x-www-form-urlencoded`, in place of a JSON body."""
     downstream_key: DownstreamKey | None = None
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    place: str = field(init=False, repr=False)
+    """A hash of what the operator's environment has a part in: with the manifest's digest, it says whom a request asks.
+    Secrets have none: a changed one is a rotated one."""
+
+    def __post_init__(self) -> None:
+        url, form = self.url, () if self.form is None else self.form.parameters
+        parts = [self.method, url.origin, url.path, _told(url.literal_query)]
+        parts += [f"{name}={_told((pieces,))}" for name, pieces in (*self.query.parameters, *form)]
+        parts += [f"{it.name}: {_told((it.pieces,))}" for it in self.headers]
+        object.__setattr__(self, "place", hashlib.sha256(orjson.dumps(parts)).hexdigest())
 
     @property
     def origin(self) -> str:
@@ -180,6 +191,12 @@ class RequestTemplate:
             headers=tuple(headers),
             body=_content(body) if form is None else form_text(form).encode("ascii"),
         )
+
+
+def _told(parts: tuple[tuple[Piece, ...], ...]) -> str:
+    return "&".join(
+        "".join(f"{{{it.name}}}" if isinstance(it, Reference) else str(it) for it in part) for part in parts
+    )
 
 
 def _content(body: Any) -> bytes:

@@ -27,6 +27,7 @@ from gateway.pipeline.waiting import WaitingRoom
 from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.claim import Claim
+from gateway.stages.execute.operation.intention import asking_as
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.meeting import Begin, BeginAgain, Forgotten, MayBegin, TakeOver
 from gateway.stages.execute.operation.ports import StoreUnavailableError
@@ -103,12 +104,13 @@ class Claims:
         """The record, now this visit's; None: somebody was first."""
         parts, intention = self._parts, visit.intention
         token = parts.chance.token()
+        earlier = meeting.record if isinstance(meeting, BeginAgain | TakeOver) else None
 
         def by(now: float) -> Claim:
             return Claim(
                 owner=token,
                 lease_until=now + parts.bounds.lease_s,
-                origin=intention.origin,
+                origin=intention.origin if earlier is None else asking_as(earlier, intention.origin),
                 arguments=intention.arguments,
                 fingerprint=intention.fingerprint,
                 holds=intention.holds,

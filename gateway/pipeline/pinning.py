@@ -34,16 +34,23 @@ class Pins:
             await self.ensure(tool)
 
     async def ensure(self, tool: Tool) -> None:
-        """Pin the manifest of a tool before a record of it is made. Costs nothing when it is pinned.
+        """Pin the manifest of a tool, and of the read that its look-up asks, before a record of it is made. Costs nothing
+        when they are pinned.
 
         Raises:
             RevisionError: it would give an operation of its predecessor another key.
         """
+        reader = self._parts.tools.catalogue.reader_of(tool)
+        if reader is not None and reader.digest not in self._pinned:
+            await self._pin(reader)
         if tool.digest in self._pinned:
             return
         # The tool may have been away for a while: the catalogue before this one knew nothing of its predecessor.
         await self._learn()
         self._check(tool)
+        await self._pin(tool)
+
+    async def _pin(self, tool: Tool) -> None:
         manifest = PinnedManifest(
             digest=tool.digest,
             tool=tool.name,

@@ -3,17 +3,17 @@
 Evidence decides, by the rules of `lookups.py` and `replay.py`; here it is only fetched and carried to the record.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow
 from gateway.manifest.placeholders import CallValues, RenderError
-from gateway.manifest.policies import Caches, Effect
+from gateway.manifest.policies import Caches
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import Pins
+from gateway.pipeline.readers import Readers
 from gateway.pipeline.reads import run_lookup
+from gateway.pipeline.rivals import Rivals
 from gateway.pipeline.sending import Admission, Withheld
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done
@@ -26,12 +26,10 @@ from gateway.stages.execute.operation.replay import ReplayTerms
 from gateway.stages.monitor.execution import Stamp, settlement_row
 from gateway.stages.monitor.ports import CallTrace, ReconcileTrace
 from gateway.stages.normalise.payload import Misread, Readable, read
-from gateway.stages.normalise.stored import store_answer, stored_identifier
+from gateway.stages.normalise.stored import store_answer
 from gateway.stages.validate import arguments as validation
 from gateway.stages.validate.verdict import Accepted
 
-# Candidates are compared with so many results of each tool; where there are more, only a key tells.
-_COMPARED = 1000
 _TOO_LONG = Withheld(
     code=ErrorCode.GATEWAY_CONFIG_ERROR,
     reason="the list of its look-up is longer than `limits.result_bytes` and cannot be read whole",
@@ -71,19 +69,14 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
 class Looker:
     """Asks the declared read, and folds what it shows into the record."""
 
-    def __init__(self, parts: Parts, keeper: Keeper) -> None:
+    def __init__(self, parts: Parts, keeper: Keeper, pins: Pins) -> None:
         self._parts = parts
         self._keeper = keeper
+        self._readers = Readers(parts, pins)
+        self._rivals = Rivals(parts)
 
     async def baseline(
-        self,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        key: str,
-        trace: CallTrace,
-        *,
-        deadline: float,
-        under: Admission | None = None,
+        self, record: Record, tool: Tool, trace: CallTrace, *, deadline: float, under: Admission | None = None
     ) -> tuple[sighting.Identifier, ...] | Withheld | None:
         """What is there before the first send, which therefore is not ours.
 
@@ -95,19 +88,24 @@ class Looker:
         lookup = tool.reconcile.lookup
         if lookup is None or lookup.baseline is None:
             return ()
-        data = await self._ask(tool, arguments, key, trace, deadline=deadline, under=under)
+        reader, _ = await self._readers.of(record, tool)
+        data = await self._ask(reader, record, tool, trace, deadline=deadline, under=under)
         if isinstance(data, Readable):
-            return sighting.identifiers(data.value, lookup, arguments)
+            return sighting.identifiers(data.value, lookup, record.bodies.arguments)
         return _TOO_LONG if data is Misread.TOO_LARGE else None
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
         started_at = self._parts.store.now()
-        data = await self._ask(tool, record.bodies.arguments, record.key, trace, deadline=deadline)
+        reader, instead = await self._readers.of(record, tool)
+        data = await self._ask(reader, record, tool, trace, deadline=deadline)
+        elsewhere = not isinstance(data, Readable) and instead is not None
+        if elsewhere:
+            data = await self._ask(instead, record, tool, trace, deadline=deadline)
         if not isinstance(data, Readable):
             return sighting.blind(record, started_at=started_at)
-        others = await self._others(record, tool)
-        return sighting.see(data.value, tool, record, started_at=started_at, others=others)
+        others = await self._rivals.of(record, tool, horizon_s=horizon_s(tool))
+        return sighting.see(data.value, tool, record, started_at=started_at, others=others, elsewhere=elsewhere)
 
     async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
         """Fold a sight into the record as it stands now, with the row of what was learned."""
@@ -143,40 +141,11 @@ class Looker:
             code=None if envelope.error is None else envelope.error.code.value,
         )
 
-    async def _others(self, record: Record, tool: Tool) -> sighting.Others:
-        """What was done since our baseline by tools of the same look-up: its candidates may be theirs."""
-        lookup, sent_wall = tool.reconcile.lookup, record.first_sent_wall
-        if lookup is None or lookup.baseline is None:
-            return sighting.NOBODY
-        since_wall = (record.created_wall if sent_wall is None else sent_wall) - horizon_s(tool)
-        asked = _asked(tool, record)
-        taken: set[sighting.Identifier] = set()
-        rivals: list[tuple[Tool, Record]] = []
-        overlooked = False
-        for other in (tool, *self._alike(tool, lookup.tool)):
-            done = await self._parts.store.settled_results(record.origin.tenant, other.name, since_wall, _COMPARED)
-            overlooked |= len(done) == _COMPARED
-            for its in done:
-                identifier = stored_identifier(its.bodies.result)
-                if its.key != record.key and identifier is not None:
-                    taken.add(identifier)
-                elif its.key != record.key and _asked(other, its) in (None, asked):
-                    rivals.append((other, its))
-        return sighting.Others(taken=frozenset(taken), rivals=tuple(rivals), overlooked=overlooked)
-
-    def _alike(self, tool: Tool, reader: str) -> tuple[Tool, ...]:
-        tools = self._parts.tools.catalogue.tools.values()
-        return tuple(
-            it
-            for it in tools
-            if it.name != tool.name and it.reconcile.lookup is not None and it.reconcile.lookup.tool == reader
-        )
-
     async def _ask(
         self,
+        reader: Tool | None,
+        record: Record,
         tool: Tool,
-        arguments: Mapping[str, Any],
-        key: str,
         trace: ReconcileTrace | CallTrace,
         *,
         deadline: float,
@@ -184,13 +153,11 @@ class Looker:
     ) -> Readable | Misread | None:
         """The look-up's validated raw result, as nobody in particular; why it cannot be read; None: there is none."""
         lookup = tool.reconcile.lookup
-        reader = None if lookup is None else self._parts.tools.catalogue.get(lookup.tool)
-        if lookup is None or reader is None or reader.effect is not Effect.READ:
-            # A tool of that name may have come to write since.
+        if lookup is None or reader is None:
             return None
         try:
             # Rendered by the tool of today for the arguments of then, it may miss some.
-            asked = lookup.arguments.render(CallValues(args=arguments, key=tool.key_value(key)))
+            asked = lookup.arguments.render(CallValues(args=record.bodies.arguments, key=tool.key_value(record.key)))
             verdict = validation.accept(reader, asked)
             if not isinstance(verdict, Accepted):
                 return None
@@ -207,19 +174,6 @@ class Looker:
         fault = None if reader.result is None else reader.result.fault
         value = read(outcome.answer, fault=fault, max_bytes=reader.limits.result_bytes)
         return value if isinstance(value, Readable) else value.misread
-
-
-def _asked(tool: Tool, record: Record) -> Mapping[str, Any] | None:
-    """What the look-up is asked for a record; None: its arguments do not give that any more."""
-    lookup = tool.reconcile.lookup
-    if lookup is None:
-        return None
-    values = CallValues(args=record.bodies.arguments, key=tool.key_value(record.key))
-    try:
-        asked: Mapping[str, Any] = lookup.arguments.render(values)
-    except RenderError:
-        return None
-    return asked
 
 
 class _Rows:

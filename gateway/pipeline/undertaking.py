@@ -116,11 +116,10 @@ class Undertaking:
     async def _see_baseline(self, admission: Admission) -> Withheld | NotSent | None:
         """What is there before the first send; why nothing is sent, with the admission ended, where it is not seen."""
         effort = self.effort
-        arguments, key = effort.record.bodies.arguments, effort.record.key
         seen: tuple[Identifier, ...] | Withheld | None = None
         try:
             seen = await self._looker.baseline(
-                effort.tool, arguments, key, self._trace, deadline=self._deadline, under=admission
+                effort.record, effort.tool, self._trace, deadline=self._deadline, under=admission
             )
         finally:
             # A probe that never left must not keep the breaker's one lease.

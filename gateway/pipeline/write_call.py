@@ -55,7 +55,8 @@ class WriteCalls:
         self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float
     ) -> Envelope | tuple[Meeting, Visit]:
         """The answer of a write that need not be carried out, with its row; or what it meets."""
-        intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=trace.traceparent)
+        reader, parent = self._parts.tools.catalogue.reader_of(tool), trace.traceparent
+        intention = intend(tool, telling.arguments, telling.call, telling.caller, traceparent=parent, reader=reader)
         if not isinstance(intention, Intention):
             return await self._rows.keep(telling, telling.refuse(intention), strict=True)
         ruling = Ruling(self._parts, self._rows, telling, traceparent=trace.traceparent)

@@ -4,6 +4,7 @@ from dataclasses import MISSING, fields, replace
 from types import MappingProxyType
 from typing import Any
 
+import orjson
 import pytest
 
 from gateway.at_rest import codec
@@ -30,6 +31,8 @@ FULL = Record(
         step=5,
         caller_key="c",
         traceparent="tp",
+        reader_digest="rd",
+        reader_place="rp",
     ),
     fingerprint="f",
     holds=(Hold("t", "order", "ü"), Hold("t", "b", "\x00")),
@@ -111,6 +114,15 @@ def test_bodies_of_any_shape_come_back(bodies: Bodies) -> None:
     record = replace(FULL, bodies=bodies, holds=())
 
     assert codec.decode(as_row(record, Sealer()), Sealer()).bodies == bodies
+
+
+def test_a_record_from_before_its_read_was_kept() -> None:
+    """It comes back with nobody's read in it."""
+    told = orjson.loads(codec.machine_text(FULL))
+    del told["origin"]["reader_digest"], told["origin"]["reader_place"]
+    row = ("k", "i", 3, "o", FULL.state.value, 9, 0.3, 3.25, 4.25, 0, orjson.dumps(told), None)
+    origin = codec.decode(row, Sealer()).origin
+    assert origin == replace(FULL.origin, reader_digest=None, reader_place=None)
 
 
 def test_a_tombstone_has_no_bodies() -> None:

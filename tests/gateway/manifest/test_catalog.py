@@ -29,6 +29,14 @@ def test_a_catalogue_is_ordered_and_cannot_be_changed() -> None:
         result.catalogue.tools["x"] = None  # type: ignore[index]
 
 
+def test_the_read_of_a_look_up_is_named() -> None:
+    """A tool without a look-up has none."""
+    catalogue = loaded(KEYED, None, changed(PLAIN, {"name": "other"})).catalogue
+    assert catalogue is not None
+    assert catalogue.reader_of(catalogue.tools["act"]) is catalogue.tools["get_status"]
+    assert catalogue.reader_of(catalogue.tools["other"]) is None
+
+
 def test_one_bad_file_loads_nothing_and_all_complaints_are_told() -> None:
     """Complaints of all files, in the order of files and lines; no half catalogue."""
     result = load([("b.yaml", "x: 1"), ("a.yaml", "{"), *files(READ)], OPERATOR)

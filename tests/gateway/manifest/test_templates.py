@@ -1,6 +1,7 @@
 """Values and requests with holes."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,24 @@ def request(key: DownstreamKey | None = None, body: Any = None, **parts: Any) ->
         downstream_key=key,
         **parts,
     )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"method": "GET"},
+        {"url": UrlTemplate.build(parse("https://pay.example:444/x"))},
+        {"url": UrlTemplate.build(parse("https://pay.example/y"))},
+        {"url": UrlTemplate.build(parse("https://pay.example/x?account=1"))},
+        {"query": QueryTemplate(parameters=(("account", ("1",)),))},
+        {"form": QueryTemplate(parameters=(("account", ("1",)),))},
+        {"headers": (HeaderTemplate(name="X-Account", pieces=("1",)),)},
+    ],
+)
+def test_a_place_is_whom_a_request_asks(other: dict[str, Any]) -> None:
+    """Everything that the operator's environment may have written, but no secret."""
+    assert replace(request(), **other).place != request().place
+    assert request(secret_headers=(("Authorization", "x"),)).place == request().place
 
 
 def test_a_lone_hole_keeps_its_json_type() -> None:

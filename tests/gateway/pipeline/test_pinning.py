@@ -12,8 +12,8 @@ from tests.gateway.pipeline.rig import Rig, keyed, looked_up, read
 
 
 def rewrite(rig: Rig, manifest: dict[str, object]) -> None:
-    """Replace the manifest of `act` on disk and in use."""
-    (rig.manifests / "act.yaml").write_text(json.dumps(manifest, indent=1))
+    """Replace a manifest on disk and in use."""
+    (rig.manifests / f"{manifest['name']}.yaml").write_text(json.dumps(manifest, indent=1))
     assert rig.shelf.reload()
 
 
@@ -25,6 +25,17 @@ async def test_a_manifest_is_pinned_before_its_first_record(rig: MakeRig) -> Non
     pinned = {it.digest: it for it in await gateway.store.pinned()}
 
     assert pinned[record.origin.manifest_digest].canonical == gateway.shelf.catalogue.tools["act"].canonical
+
+
+async def test_the_read_of_a_look_up_is_pinned_with_it(rig: MakeRig) -> None:
+    """Also when only the read has changed since."""
+    gateway = await rig(looked_up())
+    await gateway.call()
+    rewrite(gateway, read({"version": "2.0.0"}))
+    await gateway.call(order="B")
+    first, second = (it.origin.reader_digest for it in await gateway.records())
+    assert first != second
+    assert {first, second} <= {it.digest for it in await gateway.store.pinned()}
 
 
 async def test_a_changed_tool_is_reconciled_by_the_manifest_of_the_record(rig: MakeRig) -> None:

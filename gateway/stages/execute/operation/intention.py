@@ -61,9 +61,19 @@ class Intention:
 
 
 def intend(
-    tool: Tool, arguments: Mapping[str, Any], call: ToolCall, caller: Caller, *, traceparent: str | None
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    call: ToolCall,
+    caller: Caller,
+    *,
+    traceparent: str | None,
+    reader: Tool | None = None,
 ) -> Intention | ErrorCode:
-    """The intention of a call, or the code that says which half of its identity is missing."""
+    """The intention of a call, or the code that says which half of its identity is missing.
+
+    Args:
+        reader: the tool that its look-up asks.
+    """
     if tool.identity.fields == "caller" and call.idempotency_key is None:
         return ErrorCode.IDEMPOTENCY_KEY_REQUIRED
     if tool.identity.scope is Scope.RUN and call.run_id is None:
@@ -90,8 +100,19 @@ def intend(
             step=call.step,
             caller_key=call.idempotency_key,
             traceparent=traceparent,
+            reader_digest=None if reader is None else reader.digest,
+            reader_place=None if reader is None else reader.backend.request.place,
         ),
     )
+
+
+def asking_as(record: Record, origin: Origin) -> Origin:
+    """The origin of a call that claims this record: something of the record's own may be there, as its baseline says,
+    and only the read that the baseline is from can tell.
+    """
+    if record.has_done_nothing():
+        return origin
+    return replace(origin, reader_digest=record.origin.reader_digest, reader_place=record.origin.reader_place)
 
 
 def material_fingerprint(tool: Tool, arguments: Mapping[str, Any]) -> str:

@@ -106,6 +106,10 @@ class Origin:
     """The caller's own Idempotency-Key; never part of the identity unless the manifest says `fields: caller`."""
     traceparent: str | None = None
     """Of that call, for links from replays and reconciliations."""
+    reader_digest: str | None = None
+    """Of the manifest of the read that its look-up asks; None: there is none, or nobody kept it."""
+    reader_place: str | None = None
+    """Whom that read asked then: `RequestTemplate.place`. Another place knows nothing of what was done in this one."""
 
     def system_caller(self) -> Caller:
         """Who a reconciliation acts as: nobody's permissions, the operation's tenant."""

@@ -24,11 +24,11 @@ def identifiers(data: Any, lookup: Lookup, arguments: Mapping[str, Any]) -> tupl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Others:
-    """Other operations that were done meanwhile, as far as a candidate may be theirs.
+    """Other operations that were done meanwhile or are in doubt themselves, as far as a candidate may be theirs.
 
     Attributes:
         taken: identifiers of what they did: such a candidate is not ours.
-        rivals: those of which nobody knows the identifier, each with its tool.
+        rivals: those of which nobody knows the identifier, each with its tool: done, or not settled yet.
         overlooked: there may be more of them: only a match by key is safe.
     """
 
@@ -40,13 +40,17 @@ class Others:
 NOBODY: Final = Others()
 
 
-def see(data: Any, tool: Tool, record: Record, *, started_at: float, others: Others = NOBODY) -> Sight:
+def see(
+    data: Any, tool: Tool, record: Record, *, started_at: float, others: Others = NOBODY, elsewhere: bool = False
+) -> Sight:
     """What a valid answer shows about `record`. Without a send of ours that is known, only a match by key counts.
 
     Args:
         data: the look-up's validated raw result, before any view.
         started_at: store clock, when the look-up was sent.
         others: whose candidates are not ours, or may not be.
+        elsewhere: it is not the place where the record was made that answered: what is new to us may be old there, and
+            its silence means nothing.
     """
     lookup = tool.reconcile.lookup
     candidates = None if lookup is None else candidates_in(data, lookup)
@@ -64,19 +68,26 @@ def see(data: Any, tool: Tool, record: Record, *, started_at: float, others: Oth
         if verdict is True and (
             _is_proved(lookup, item, identifier, by_key)
             # Nobody looked before a send that the store has forgotten: what is new to us may be old.
-            or (record.attempts and not _is_contested(others, item, data))
+            or (record.attempts and not elsewhere and not _is_contested(others, item, data))
         ):
             matches.append(item)
         elif verdict is True or isinstance(verdict, EvaluationError):
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
-    proves = not doubtful and is_complete(data, lookup, values)
+    proves = not doubtful and not elsewhere and is_complete(data, lookup, values)
     return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
 
 
 def blind(record: Record, *, started_at: float) -> Sight:
     """A look-up that failed, or whose answer cannot be read: it shows nothing."""
     return Sight(matches=(), proves_absence=False, record=record, started_at=started_at)
+
+
+def never_doubted_together(tool: Tool, other: Tool) -> bool:
+    """Whether a hold keeps an operation of `other` from being in doubt while one of `tool` is whose look-up asks the
+    same: both have the hold, and both ask for the thing that is held.
+    """
+    return any(_asks_for(tool, hold) and _asks_for(other, hold) for hold in tool.holds)
 
 
 def identifier_of(tool: Tool, result: Any) -> Identifier | None:
@@ -117,6 +128,13 @@ def _read(found: list[Identifier | None]) -> list[Identifier]:
     return [it for it in found if it is not None]
 
 
+def _asks_for(tool: Tool, hold: str) -> bool:
+    lookup, argument = tool.reconcile.lookup, tool.holds.get(hold)
+    if lookup is None or argument is None:
+        return False
+    return any(it.root == "args" and it.path == (argument,) for it in lookup.arguments.references)
+
+
 def _is_proved(lookup: Lookup, item: Mapping[str, Any], identifier: Identifier | None, values: dict[str, Any]) -> bool:
     """Whether a candidate is ours by its key, and not for being new. `values` has them all in the baseline."""
     if lookup.baseline is None:
@@ -125,7 +143,7 @@ def _is_proved(lookup: Lookup, item: Mapping[str, Any], identifier: Identifier |
 
 
 def _is_contested(others: Others, item: Mapping[str, Any], data: Any) -> bool:
-    """Whether another operation that was done could say the same of this candidate."""
+    """Whether another operation could say the same of this candidate."""
     return others.overlooked or any(_may_be_of(tool, record, item, data) for tool, record in others.rivals)
 
 

@@ -11,15 +11,16 @@ from gateway.contract.codes import ErrorCode
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.operation.intention import (
     Intention,
+    asking_as,
     differing,
     former_keys,
     intend,
     material_fingerprint,
     today,
 )
-from gateway.stages.execute.operation.record import Bodies, Hold, State
-from tests.gateway.manifest.sample import KEYED, PLAIN, compiled
-from tests.gateway.stages.execute.operation.records import record
+from gateway.stages.execute.operation.record import Bodies, Hold, Knowledge, State
+from tests.gateway.manifest.sample import KEYED, PLAIN, READ, compiled
+from tests.gateway.stages.execute.operation.records import ORIGIN, record, tried
 
 CALLER = Caller(subject="agent-7", tenant="acme")
 ARGUMENTS: Mapping[str, Any] = {"order": "A1", "amount": 500, "urgent": False}
@@ -214,6 +215,28 @@ def test_the_origin_says_who_asked_and_by_which_manifest() -> None:
     assert (origin.effect, origin.keyed) == ("write", True)
     assert (it.arguments, it.tool) == (ARGUMENTS, TOOL)
     assert not intention(compiled(PLAIN)).origin.keyed
+    assert (origin.reader_digest, origin.reader_place) == (None, None)
+
+
+def test_the_origin_says_whom_its_look_up_asks() -> None:
+    """By the read's manifest and by where it asks, which a later one may change."""
+    reader = compiled(READ)
+    call = ToolCall(tool="act", arguments=ARGUMENTS)
+    it = intend(TOOL, ARGUMENTS, call, CALLER, traceparent=None, reader=reader)
+    assert isinstance(it, Intention)
+    assert (it.origin.reader_digest, it.origin.reader_place) == (reader.digest, reader.backend.request.place)
+
+
+@pytest.mark.parametrize(
+    ("known", "asks"), [((), "new"), ((Knowledge.REFUSED,), "new"), ((Knowledge.VOID, Knowledge.NOT_SENT), "old")]
+)
+def test_a_claim_goes_on_with_the_read_of_its_baseline(known: tuple[Knowledge, ...], asks: str) -> None:
+    """Where something of the record's own may be there; where nothing can be, the claim brings its own read."""
+    old = replace(ORIGIN, reader_digest="old", reader_place="old")
+    claimed = asking_as(
+        record(State.FREE, tried(*known), origin=old), replace(ORIGIN, reader_digest="new", reader_place="new")
+    )
+    assert (claimed.reader_digest, claimed.reader_place) == (asks, asks)
 
 
 _FIRST, _AGAIN = ToolCall(tool="act", arguments={}), ToolCall(tool="act", arguments={}, attempt=2, store_epoch="e1")

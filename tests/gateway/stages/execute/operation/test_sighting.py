@@ -9,7 +9,15 @@ import pytest
 from gateway.manifest.tool import Lookup, Tool
 from gateway.stages.execute.operation.lookups import Sight
 from gateway.stages.execute.operation.record import Bodies, Knowledge, Record, State
-from gateway.stages.execute.operation.sighting import NOBODY, Others, blind, identifier_of, identifiers, see
+from gateway.stages.execute.operation.sighting import (
+    NOBODY,
+    Others,
+    blind,
+    identifier_of,
+    identifiers,
+    never_doubted_together,
+    see,
+)
 from tests.gateway.manifest.sample import KEYED, READ, REMOVED, changed, compiled
 from tests.gateway.stages.execute.operation.records import NOW, WALL, record, tried
 
@@ -244,3 +252,29 @@ def test_what_another_may_have_done_is_nobodys() -> None:
 
     elsewhere = replace(rival, bodies=replace(rival.bodies, arguments={**rival.bodies.arguments, "amount": 9}))
     assert ids(seen(answer(item("mine")), others=Others(rivals=((TOOL, elsewhere),)))) == ["mine"]
+
+
+def test_another_place_shows_only_what_has_our_key() -> None:
+    """What is new to us may be old there, and what is not there may be here."""
+    found = answer(item("new"), item("mine", key="key-1"))
+    assert ids(see(found, TOOL, RECORD, started_at=NOW, elsewhere=True)) == ["mine"]
+    assert not see(answer(), TOOL, RECORD, started_at=NOW, elsewhere=True).proves_absence
+    assert see(answer(), TOOL, RECORD, started_at=NOW).proves_absence
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "apart"),
+    [
+        ({"order": "order"}, {"order": "order"}, True),
+        ({"order": "order"}, {"other": "order"}, False),
+        ({"order": "order"}, {"order": "amount"}, False),
+        ({"sum": "amount"}, {"sum": "amount"}, False),
+        ({}, {"order": "order"}, False),
+    ],
+)
+def test_a_hold_on_what_is_asked_for_keeps_two_apart(
+    mine: dict[str, str], theirs: dict[str, str], *, apart: bool
+) -> None:
+    """While one with this order stands unsettled, no other call on the order goes out."""
+    one, other = compiled(KEYED, {"holds": mine}), compiled(KEYED, {"holds": theirs})
+    assert never_doubted_together(one, other) is apart
