@@ -39,6 +39,7 @@ from gateway.stages.execute.operation.meeting import (
     Running,
     SeeDead,
     TakeOver,
+    as_kept,
     meet,
     meet_holders,
 )
@@ -106,7 +107,8 @@ class Writes:
         unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
-        return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+        met = meet(occurrences, newcomer, now=snapshot.now, wall=store.wall())
+        return as_kept(met, snapshot.occurrences), snapshot
 
     def _unsure_for_s(self, visit: Visit, now: float) -> float:
         """How long a write of this tool may still be under way that the store has forgotten."""
