@@ -16,6 +16,7 @@ from gateway.stages.execute.operation.record import (
     OWNED,
     Attempt,
     Bodies,
+    Former,
     Hold,
     Knowledge,
     Origin,
@@ -53,6 +54,7 @@ def bodies_text(record: Record) -> bytes:
     head = {
         "arguments": bodies.arguments,
         "baseline": bodies.baseline,
+        "former": bodies.former,
         "holds": [(hold.tenant, hold.name, hold.value) for hold in record.holds],
         "request": None if bodies.request is None else len(bodies.request),
         "result": None if bodies.result is None else len(bodies.result),
@@ -80,7 +82,7 @@ def decode(row: tuple[Any, ...], sealer: Sealer) -> Record:
         state=State(state),
         version=version,
         lease_until=lease_until,
-        attempts=tuple(Attempt(**{**told, "knowledge": Knowledge(told["knowledge"])}) for told in attempts),
+        attempts=tuple(_attempt(told, machine["fingerprint"]) for told in attempts),
         created_wall=created,
         settled_wall=settled,
         bodies=bodies,
@@ -125,6 +127,11 @@ def decode_row(body: bytes) -> ExecutionRow:
     return ExecutionRow(**{**told, "kind": RowKind(told["kind"])})
 
 
+def _attempt(told: dict[str, Any], fingerprint: str) -> Attempt:
+    # Records of earlier versions have one fingerprint for all their attempts.
+    return Attempt(**{"fingerprint": fingerprint, **told, "knowledge": Knowledge(told["knowledge"])})
+
+
 def _opened(text: bytes) -> tuple[Bodies, tuple[Hold, ...]]:
     line, _, rest = text.partition(b"\n")
     head: dict[str, Any] = orjson.loads(line)
@@ -135,6 +142,7 @@ def _opened(text: bytes) -> tuple[Bodies, tuple[Hold, ...]]:
         request=None if request is None else rest[:request],
         baseline=tuple(head["baseline"]),
         result=None if result is None else rest[request or 0 :],
+        former=tuple(Former(**{**it, "origin": Origin(**it["origin"])}) for it in head.get("former", ())),
     )
     return bodies, tuple(Hold(*told) for told in head["holds"])
 

@@ -43,6 +43,7 @@ class Ending:
         self._telling = telling
         self._trace = trace
         self._effort = effort
+        self._fingerprint = effort.record.fingerprint
 
     async def withheld(self, withheld: Withheld) -> Envelope:
         """We did not send again, or at all, for a reason of our own."""
@@ -112,7 +113,7 @@ class Ending:
                 sight = await self._looker.look(effort.record, effort.tool, trace, deadline=until)
                 if sight.matches:
                     effort.record = await self._looker.apply(sight, effort.tool, trace_id=trace.trace_id)
-                    found = effort.record.state in (State.DONE, State.FROZEN)
+                    found = effort.record.state in (State.DONE, State.FROZEN) and self._speaks_of(effort.record)
             if not found:
                 await self._pause(min(_LOOK_EVERY_S, max(0.0, until - clock.monotonic())), running)
         result = ReconcileResult.DONE if found else ReconcileResult.STILL_UNKNOWN
@@ -145,7 +146,7 @@ class Ending:
                 return self._unknown(record, ErrorCode(first) if first is not None else ErrorCode.OUTCOME_UNKNOWN)
             case State.FROZEN:
                 return self._telling.stored(record, attempts=self._effort.sends)
-            case State.DONE if not isinstance(outcome, Done):
+            case State.DONE if not isinstance(outcome, Done) and self._speaks_of(record):
                 return self._telling.stored(record, attempts=self._effort.sends)
             case _:
                 return answer
@@ -178,11 +179,15 @@ class Ending:
 
     async def _told_by_others(self, envelope: Envelope) -> Envelope:
         current = await self._parts.store.by_key(self._effort.record.origin.tenant, self._effort.record.key)
-        settled = current is not None and current.state in SETTLED
+        settled = current is not None and current.state in SETTLED and self._speaks_of(current)
         if current is None or not settled:
             return envelope
         self._effort.record = current
         return self._telling.stored(current, attempts=self._effort.sends)
+
+    def _speaks_of(self, record: Record) -> bool:
+        """Whether what a record says is said of this call, and not of one with other material arguments."""
+        return record.state is State.FROZEN or record.fingerprint == self._fingerprint
 
     async def _row(self, envelope: Envelope) -> None:
         await self._effort.append(self._telling.row(envelope))

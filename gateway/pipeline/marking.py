@@ -7,7 +7,8 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.stages.execute.attempt.exchange import Limits
 from gateway.stages.execute.operation import machine, replay
-from gateway.stages.execute.operation.machine import Ownership, Sending
+from gateway.stages.execute.operation.claim import Sending
+from gateway.stages.execute.operation.machine import Ownership
 from gateway.stages.execute.operation.record import Record, State
 from gateway.stages.execute.operation.sighting import Identifier
 

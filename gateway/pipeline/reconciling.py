@@ -115,7 +115,9 @@ class Looker:
             count = len(sight.matches)
             return await self._keeper.move(
                 record,
-                lambda r, now: machine.find(r, count, settlement, now=now, attempts=len(record.attempts)),
+                lambda r, now: machine.find(
+                    r, count, settlement, now=now, attempts=len(record.attempts), fingerprint=record.fingerprint
+                ),
                 self.rows(record, by=by, trace_id=trace_id),
             )
         if terms is None or not lookups.counts(sight, terms):

@@ -40,6 +40,7 @@ from gateway.stages.execute.operation.meeting import (
     Running,
     SeeDead,
     TakeOver,
+    as_kept,
     meet,
     meet_holders,
 )
@@ -120,7 +121,8 @@ class Writes:
         unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
-        return meet(occurrences, newcomer, now=snapshot.now, wall=store.wall()), snapshot
+        met = meet(occurrences, newcomer, now=snapshot.now, wall=store.wall())
+        return as_kept(met, snapshot.occurrences), snapshot
 
     def _holds(self, visit: Visit) -> tuple[Hold, ...]:
         """Its own holds, and those on which records of an earlier revision may stand."""

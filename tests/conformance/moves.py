@@ -6,9 +6,9 @@ from typing import Final
 
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.stages.execute.operation import machine
-from gateway.stages.execute.operation.claim import Claim
+from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import Sending, Settlement
+from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.ports import Applied, Change, OperationStore
 from gateway.stages.execute.operation.record import Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 from gateway.stages.execute.operation.table import TRANSITIONS, Event
@@ -87,9 +87,12 @@ def history(name: str, state: State, now: float) -> tuple[Record, ...]:
 def before(name: str, state: State, event: Event, now: float) -> tuple[Record, ...]:
     """The same, ending in a record to which `event` can happen."""
     versions = history(name, state, now)
+    last = versions[-1]
+    if event is Event.DONE_FOR_ANOTHER:
+        others = [replace(it, knowledge=Knowledge.VOID, fingerprint="other") for it in last.attempts]
+        return (*versions, replace(last, version=last.version + 1, attempts=tuple(others)))
     if event is not Event.DONE_BESIDE_ANOTHER:
         return versions
-    last = versions[-1]
     told = [replace(attempt, knowledge=Knowledge.UNKNOWN) for attempt in last.attempts]
     beside = replace(last, version=last.version + 1, attempts=(*told, _attempt(len(told) + 1, now)))
     return (*versions, beside)
@@ -116,7 +119,13 @@ def _frozen(first: Record, sent: Record, now: float) -> tuple[Record, ...]:
 
 def _attempt(number: int, now: float) -> Attempt:
     return Attempt(
-        number=number, fence=number, sent_at=now, sent_wall=1_790_000_003.0, acts_until=now + 9, one_effect=False
+        number=number,
+        fence=number,
+        sent_at=now,
+        sent_wall=1_790_000_003.0,
+        acts_until=now + 9,
+        one_effect=False,
+        fingerprint="f",
     )
 
 
@@ -186,14 +195,15 @@ _FIRE: Final[Mapping[Event, Callable[[Record, float], Record]]] = {
     Event.REFUSED_FOR_ALL: _learn(Evidence.REFUSED, authoritative=True),
     Event.DONE: _learn(Evidence.DONE),
     Event.DONE_BESIDE_ANOTHER: lambda record, now: machine.learn(record, 1, Evidence.DONE, _settlement(), now=now),
+    Event.DONE_FOR_ANOTHER: _learn(Evidence.DONE),
     Event.CALLER_ANSWERED: lambda record, _: machine.answer_caller(record, machine.own(record)),
     Event.CONTACT_LOST: _learn(Evidence.LOST),
     Event.OWNER_DIED: lambda record, now: machine.see_dead_lease(record, now=max(now, record.lease_until)),
     Event.FOUND_ONE: lambda record, now: machine.find(
-        record, 1, _settlement("lookup"), now=now, attempts=len(record.attempts)
+        record, 1, _settlement("lookup"), now=now, attempts=len(record.attempts), fingerprint=record.fingerprint
     ),
     Event.FOUND_SEVERAL: lambda record, now: machine.find(
-        record, 2, _settlement("lookup"), now=now, attempts=len(record.attempts)
+        record, 2, _settlement("lookup"), now=now, attempts=len(record.attempts), fingerprint=record.fingerprint
     ),
     Event.FOUND_NOTHING: _find_nothing(confirm=2),
     Event.PROVED_ABSENT: _find_nothing(confirm=1),

@@ -10,30 +10,31 @@ import pytest
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
-from gateway.stages.execute.operation.record import Attempt, Bodies, Hold, Knowledge, Origin, Record, State
+from gateway.stages.execute.operation.record import Attempt, Bodies, Former, Hold, Knowledge, Origin, Record, State
 
+ORIGIN = Origin(
+    tenant="t",
+    subject="s",
+    operation="op",
+    tool="tool",
+    tool_version="2",
+    manifest_digest="d",
+    effect="idempotent",
+    keyed=False,
+    revision=4,
+    run_id="r",
+    step=5,
+    caller_key="c",
+    traceparent="tp",
+    reader_digest="rd",
+    reader_place="rp",
+)
 FULL = Record(
     key="k",
     identity_key="i",
     occurrence=3,
     operation_id="o",
-    origin=Origin(
-        tenant="t",
-        subject="s",
-        operation="op",
-        tool="tool",
-        tool_version="2",
-        manifest_digest="d",
-        effect="idempotent",
-        keyed=False,
-        revision=4,
-        run_id="r",
-        step=5,
-        caller_key="c",
-        traceparent="tp",
-        reader_digest="rd",
-        reader_place="rp",
-    ),
+    origin=ORIGIN,
     fingerprint="f",
     holds=(Hold("t", "order", "ü"), Hold("t", "b", "\x00")),
     state=State.LISTENING,
@@ -49,11 +50,12 @@ FULL = Record(
             sent_wall=7.0,
             acts_until=1e9 / 7,
             one_effect=True,
+            fingerprint="e",
             knowledge=Knowledge.REFUSED,
             code="rejected",
             status=429,
         ),
-        Attempt(number=2, fence=6, sent_at=2.0, sent_wall=8.0, acts_until=9.0, one_effect=False),
+        Attempt(number=2, fence=6, sent_at=2.0, sent_wall=8.0, acts_until=9.0, one_effect=False, fingerprint="f"),
     ),
     closed_at=11.5,
     negatives=2,
@@ -69,6 +71,7 @@ FULL = Record(
         request=b"\x00\n\xff",
         baseline=("x", 7),
         result=b'{"r":\n1}',
+        former=(Former(fingerprint="e", origin=replace(ORIGIN, subject="s0"), arguments={"a": [2]}),),
     ),
     approval_id="ap",
     approved_until=13.5,
@@ -116,13 +119,19 @@ def test_bodies_of_any_shape_come_back(bodies: Bodies) -> None:
     assert codec.decode(as_row(record, Sealer()), Sealer()).bodies == bodies
 
 
-def test_a_record_from_before_its_read_was_kept() -> None:
-    """It comes back with nobody's read in it."""
-    told = orjson.loads(codec.machine_text(FULL))
-    del told["origin"]["reader_digest"], told["origin"]["reader_place"]
-    row = ("k", "i", 3, "o", FULL.state.value, 9, 0.3, 3.25, 4.25, 0, orjson.dumps(told), None)
-    origin = codec.decode(row, Sealer()).origin
-    assert origin == replace(FULL.origin, reader_digest=None, reader_place=None)
+def test_a_record_of_an_earlier_version_has_one_fingerprint_for_all_its_attempts() -> None:
+    """Before attempts and former claims were kept with it, everything was sent with the record's own arguments."""
+    record = replace(FULL, bodies=replace(FULL.bodies, former=()))
+    *others, machine, bodies = as_row(record, Sealer())
+    old = orjson.loads(machine)
+    for attempt in old["attempts"]:
+        del attempt["fingerprint"]
+    head, _, rest = Sealer().open(bodies, bound_to="k").partition(b"\n")
+    told = {name: value for name, value in orjson.loads(head).items() if name != "former"}
+    sealed = Sealer().seal(orjson.dumps(told) + b"\n" + rest, bound_to="k")
+
+    own = tuple(replace(attempt, fingerprint="f") for attempt in FULL.attempts)
+    assert codec.decode((*others, orjson.dumps(old), sealed), Sealer()) == replace(record, attempts=own)
 
 
 def test_a_tombstone_has_no_bodies() -> None:

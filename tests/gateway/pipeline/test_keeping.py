@@ -13,7 +13,8 @@ from gateway.stages.execute.approval import machine as approvals
 from gateway.stages.execute.approval.ports import ApprovalChange
 from gateway.stages.execute.approval.record import Approval, Decision, Status
 from gateway.stages.execute.operation import machine
-from gateway.stages.execute.operation.machine import FencedError, Sending
+from gateway.stages.execute.operation.claim import Sending
+from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import Change, OperationStore, RowFilter
 from gateway.stages.execute.operation.record import Hold, Origin, Record, State
 from gateway.stages.execute.operation.table import IllegalMoveError

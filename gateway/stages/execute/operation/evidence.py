@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from gateway.contract.changed import changed
-from gateway.stages.execute.operation.record import IN_DOUBT, Attempt, Knowledge, Record, State
+from gateway.stages.execute.operation.record import IN_DOUBT, Attempt, Former, Knowledge, Record, State
 from gateway.stages.execute.operation.table import Event
 
 
@@ -35,10 +35,19 @@ _EVENTS: Final = {
 }
 # An attempt of which one of these is known cannot act on its own any more.
 _HARMLESS: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED, Knowledge.VOID})
+# An attempt of which one of these is known has said by its own end that it did nothing.
+_NOTHING: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED})
+_DONE: Final = frozenset({Event.DONE, Event.DONE_BESIDE_ANOTHER, Event.DONE_FOR_ANOTHER, Event.FOUND_ONE})
 
 
 def event_of(
-    record: Record, attempt: Attempt, evidence: Evidence, *, was_unknown: bool, authoritative: bool
+    record: Record,
+    attempt: Attempt,
+    evidence: Evidence,
+    *,
+    was_unknown: bool,
+    authoritative: bool,
+    replayed: bool = False,
 ) -> Event | None:
     """The event that an attempt's end is for this record, or None when it changes no state.
 
@@ -46,10 +55,11 @@ def event_of(
         record: with `attempt` in it as it is known now.
         was_unknown: whether nothing was known of the attempt before.
         authoritative: a refusal that speaks for the earlier attempts too.
+        replayed: a result that the downstream has kept of an earlier request under the key.
     """
     last = attempt.number == len(record.attempts)
     if evidence is Evidence.DONE:
-        return _event_of_done(record, attempt)
+        return _event_of_done(record, attempt, replayed=replayed)
     if record.state is State.SENT:
         if not last:
             return None
@@ -63,14 +73,25 @@ def event_of(
     return _EVENTS[evidence] if was_unknown else None
 
 
-def event_of_find(record: Record, matches: int, attempts: int) -> Event:
+def event_of_find(record: Record, matches: int, attempts: int, fingerprint: str) -> Event:
     """The event that a positive look-up is, which started when the record had so many `attempts`.
 
     It saw the effect of one of these; an attempt sent since may act beside it.
+
+    Args:
+        fingerprint: of the arguments by which it told what is ours.
     """
     if matches > 1:
         return Event.FOUND_SEVERAL
-    one_effect = all(a.one_effect for a in record.attempts[:attempts])
+    seen = [a for a in record.attempts[:attempts] if a.knowledge not in _NOTHING]
+    if seen and all(a.fingerprint != fingerprint for a in seen):
+        # What it found cannot be of these arguments, which nothing was sent with.
+        return Event.DONE_FOR_ANOTHER
+    own = fingerprint == record.fingerprint
+    if not own and not _is_known(record, fingerprint):
+        return Event.DONE_FOR_ANOTHER
+    # By the key alone, the effect of a send with other arguments looks like that of an earlier one.
+    one_effect = own and all(a.one_effect for a in record.attempts[:attempts])
     beside = record.state is not State.DONE and _acts_beside(record, attempts, one_effect=one_effect)
     return Event.DONE_BESIDE_ANOTHER if beside else Event.FOUND_ONE
 
@@ -81,6 +102,28 @@ def with_known(record: Record, attempt: Attempt) -> Record:
     return changed(record, attempts=(*record.attempts[: number - 1], attempt, *record.attempts[number:]))
 
 
+def as_asked(record: Record, event: Event | None, fingerprint: str) -> Record:
+    """The record as it stands for what is proved to be done: that of a former claim, where it was this.
+
+    A call of the present claim is another one then, and meets it as such.
+    """
+    if event not in _DONE or fingerprint == record.fingerprint:
+        return record
+    found = next((it for it in record.bodies.former if it.fingerprint == fingerprint), None)
+    if found is None:
+        return record
+    kept = former_of(record, without=fingerprint)
+    bodies = changed(record.bodies, arguments=found.arguments, request=None, former=kept)
+    return changed(record, origin=found.origin, fingerprint=fingerprint, bodies=bodies)
+
+
+def former_of(record: Record, *, without: str) -> tuple[Former, ...]:
+    """What becomes the former claims of a record that is to stand for another fingerprint, `without`."""
+    present = Former(fingerprint=record.fingerprint, origin=record.origin, arguments=record.bodies.arguments)
+    sent = {a.fingerprint for a in record.attempts}
+    return tuple(it for it in (*record.bodies.former, present) if it.fingerprint in sent and it.fingerprint != without)
+
+
 def covered(record: Record) -> Record:
     """After a negative that counts, or a person's word: what nothing is known of is no danger any more."""
     attempts = tuple(
@@ -89,12 +132,27 @@ def covered(record: Record) -> Record:
     return changed(record, attempts=attempts)
 
 
-def _event_of_done(record: Record, attempt: Attempt) -> Event | None:
+def _event_of_done(record: Record, attempt: Attempt, *, replayed: bool) -> Event | None:
     if record.state is State.FROZEN:
         return None
     if _acts_beside(record, attempt.number, one_effect=attempt.one_effect):
         return Event.DONE_BESIDE_ANOTHER
-    return None if record.state is State.DONE else Event.DONE
+    if replayed and _may_be_kept_of_another(record, attempt):
+        return Event.DONE_FOR_ANOTHER
+    own = attempt.fingerprint == record.fingerprint
+    if record.state is State.DONE:
+        return None if own else Event.DONE_FOR_ANOTHER
+    return Event.DONE if own or _is_known(record, attempt.fingerprint) else Event.DONE_FOR_ANOTHER
+
+
+def _is_known(record: Record, fingerprint: str) -> bool:
+    return any(it.fingerprint == fingerprint for it in record.bodies.former)
+
+
+def _may_be_kept_of_another(record: Record, attempt: Attempt) -> bool:
+    """Whether a kept answer may be that of an earlier attempt with other material arguments."""
+    earlier = record.attempts[: attempt.number - 1]
+    return any(a.fingerprint != attempt.fingerprint and a.knowledge not in _NOTHING for a in earlier)
 
 
 def _acts_beside(record: Record, number: int, *, one_effect: bool) -> bool:

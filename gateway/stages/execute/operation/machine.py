@@ -9,8 +9,17 @@ from typing import Any
 
 from gateway.contract.changed import changed
 from gateway.contract.quick import quick
-from gateway.stages.execute.operation.claim import Claim
-from gateway.stages.execute.operation.evidence import KNOWLEDGE, Evidence, covered, event_of, event_of_find, with_known
+from gateway.stages.execute.operation.claim import Claim, Sending
+from gateway.stages.execute.operation.evidence import (
+    KNOWLEDGE,
+    Evidence,
+    as_asked,
+    covered,
+    event_of,
+    event_of_find,
+    former_of,
+    with_known,
+)
 from gateway.stages.execute.operation.record import (
     OWNED,
     SETTLED,
@@ -51,26 +60,6 @@ class Ownership:
 
     owner: str
     fence: int
-
-
-@quick
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
-    """What the gate writes with the SENT mark.
-
-    Attributes:
-        send_by: store clock; the transport compares it in the callback of the first write.
-        horizon_s: total + grace + provider_max: how long after `send_by` the request may still act.
-        one_effect: under the downstream key, inside its window.
-        baseline: read anew for this send; None: that of an earlier one stands, of which something may be ours.
-    """
-
-    send_by: float
-    horizon_s: float
-    wall: float
-    one_effect: bool
-    request: bytes
-    baseline: tuple[str | int, ...] | None = None
 
 
 def own(record: Record) -> Ownership:
@@ -162,11 +151,13 @@ def learn(
     *,
     now: float,
     authoritative: bool = False,
+    replayed: bool = False,
 ) -> Record:
     """Fold what one attempt's end proves into the record, whoever owns it by now.
 
     Args:
         authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
+        replayed: the result carried the declared replay marker.
     """
     if evidence is Evidence.LOST:
         return _lose_contact(record, number, settlement, now)
@@ -176,16 +167,22 @@ def learn(
     was_unknown = attempt.knowledge is Knowledge.UNKNOWN
     known = changed(attempt, knowledge=KNOWLEDGE[evidence], code=settlement.code, status=settlement.status)
     told = record if attempt == known else with_known(record, known)
-    event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
+    event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative, replayed=replayed)
     if event is None:
         return record if told is record else changed(told, version=record.version + 1)
-    return _become(told, event, now=now, settlement=settlement)
+    return _become(as_asked(told, event, attempt.fingerprint), event, now=now, settlement=settlement)
 
 
-def find(record: Record, matches: int, settlement: Settlement, *, now: float, attempts: int) -> Record:
-    """Fold in a positive look-up, begun when the record had `attempts` of them; no cell in the table: no change."""
+def find(
+    record: Record, matches: int, settlement: Settlement, *, now: float, attempts: int, fingerprint: str
+) -> Record:
+    """Fold in a positive look-up, begun when the record had `attempts` of them and this `fingerprint`.
+
+    No cell in the table: no change.
+    """
+    event = event_of_find(record, matches, attempts, fingerprint)
     try:
-        return _become(record, event_of_find(record, matches, attempts), now=now, settlement=settlement)
+        return _become(as_asked(record, event, fingerprint), event, now=now, settlement=settlement)
     except IllegalMoveError:
         return record
 
@@ -231,6 +228,7 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *,
         sent_wall=sending.wall,
         acts_until=sending.send_by + sending.horizon_s,
         one_effect=sending.one_effect,
+        fingerprint=record.fingerprint,
     )
     baseline = record.bodies.baseline if sending.baseline is None else sending.baseline
     bodies = changed(record.bodies, request=sending.request, baseline=baseline)
@@ -251,7 +249,11 @@ def _claimed(record: Record, event: Event, by: Claim) -> Record:
         approved_until=by.approved_until,
         repeat_of=by.repeat_of,
         # An item that came since the baseline may well be ours. Where that is ruled out, the gate brings a new one.
-        bodies=Bodies(arguments=by.arguments, baseline=record.bodies.baseline),
+        bodies=Bodies(
+            arguments=by.arguments,
+            baseline=record.bodies.baseline,
+            former=former_of(record, without=by.fingerprint),
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """What a call meets when it looks at the record: every occurrence still kept, not the last one only."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway.contract.quick import quick
 from gateway.stages.execute.operation.record import OPEN, RUNNING, Hold, Record, State
@@ -175,6 +175,16 @@ def _meet_repeat(
     return BeginAgain(free[-1], earlier) if free else Begin(1 + max(r.occurrence for r in occurrences), earlier)
 
 
+def as_kept(
+    meeting: NoRecord | OwnRecord | NotRepeatable, occurrences: Sequence[Record]
+) -> NoRecord | OwnRecord | NotRepeatable:
+    """The same meeting with its record as the store has it, and not as today's manifest fingerprints it."""
+    if not isinstance(meeting, OwnRecord):
+        return meeting
+    kept = next((r for r in occurrences if r.key == meeting.record.key), meeting.record)
+    return meeting if kept is meeting.record else replace(meeting, record=kept)
+
+
 def meet_holders(
     meeting: Meeting, holds: Sequence[Hold], holders: Sequence[tuple[Hold, Record]], *, now: float
 ) -> Meeting:
@@ -197,10 +207,11 @@ def _meet_open(record: Record, newcomer: Newcomer, now: float) -> OwnRecord:
         # An approval is given back when its claim ends, and reserved with a claim: not both in one move.
         claimed = same and record.state is State.CLAIMED and record.approval_id is None
         return TakeOver(record) if claimed else SeeDead(record)
+    if record.state is State.FROZEN and (same or record.asked_otherwise()):
+        # Of which of the calls something is in the world, a person must find out: of none may be said that it is not.
+        return Frozen(record)
     if not same:
         return Conflict(record)
-    if record.state is State.FROZEN:
-        return Frozen(record)
     return Running(record) if record.state in RUNNING else InDoubt(record)
 
 

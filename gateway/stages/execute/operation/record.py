@@ -72,6 +72,8 @@ class Attempt:
     """After this the provider has finished or dropped the request: send_by + total + grace + provider_max."""
     one_effect: bool
     """Sent under the downstream key inside its window: all such attempts together are one effect."""
+    fingerprint: str
+    """Of the material arguments that it was sent with: a FREE record may be claimed with others."""
     knowledge: Knowledge = Knowledge.UNKNOWN
     code: str | None = None
     status: int | None = None
@@ -118,6 +120,16 @@ class Origin:
 
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Former:
+    """An earlier claim, with other material arguments, of which something was sent: what became of it may yet be heard."""
+
+    fingerprint: str
+    origin: Origin
+    arguments: Mapping[str, object]
+
+
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bodies:
     """What is sealed at rest and dropped when retention ends."""
 
@@ -129,6 +141,8 @@ class Bodies:
     """Identifiers that the declared look-up saw before the first send of which something may be ours."""
     result: bytes | None = None
     """The stored answer (`normalise.stored.store_answer`), unchanged for ever; there once it is settled."""
+    former: tuple[Former, ...] = ()
+    """Each of another fingerprint than the record's."""
 
 
 @quick
@@ -143,6 +157,7 @@ class Record:
         version: rises by one with every stored change; a change applies only to the version it was made from.
         fence: rises with every claim, takeover and replay; an owner with an older fence changes nothing.
         closed_at: when the record last entered UNKNOWN; `settle_after` counts from here.
+        fingerprint: of the claim that the record stands for: the last one, or the one that is proved to be done.
         negatives: look-ups in a row, since `closed_at`, that counted as "nothing found".
         outcome_code: REFUSED: the error code; DONE: `done_result_lost` or another code when the result is not whole.
         approval_id: of the approval that the last claim rests on; `approved_until` (wall) is when that lapses.
@@ -196,6 +211,10 @@ class Record:
     def unknown_attempts(self) -> tuple[Attempt, ...]:
         """Attempts of which nothing is known: while there is one, the operation cannot be free."""
         return tuple(a for a in self.attempts if a.knowledge is Knowledge.UNKNOWN)
+
+    def asked_otherwise(self) -> bool:
+        """Whether something was sent of it with other material arguments than those that it stands for."""
+        return any(a.fingerprint != self.fingerprint for a in self.attempts)
 
     def has_done_nothing(self) -> bool:
         """Whether every attempt is proved, by its own end, to have done nothing: what is there now is not ours."""

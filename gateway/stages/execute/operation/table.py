@@ -29,6 +29,8 @@ class Event(StrEnum):
     DONE = "done"
     DONE_BESIDE_ANOTHER = "done_beside_another"
     """Done, while a later attempt was sent whose bytes may act on their own."""
+    DONE_FOR_ANOTHER = "done_for_another"
+    """Done, by what was sent with other material arguments, and not to be squared with what the record stands for."""
     CALLER_ANSWERED = "caller_answered"
     CONTACT_LOST = "contact_lost"
     """Listening ended without an answer."""
@@ -67,6 +69,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, Cell]]] = {
         Event.CLAIMED: Cell(State.CLAIMED),
         Event.DONE: _DONE,
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
+        Event.DONE_FOR_ANOTHER: _FROZEN,
         Event.FOUND_ONE: _DONE,
     },
     State.CLAIMED: {
@@ -76,6 +79,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, Cell]]] = {
         Event.OWNER_DIED: Cell(State.FREE, joins=True),
         Event.DONE: _DONE,
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
+        Event.DONE_FOR_ANOTHER: _FROZEN,
         Event.FOUND_ONE: _DONE,
     },
     State.SENT: {
@@ -86,6 +90,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, Cell]]] = {
         Event.REFUSED_FOR_ALL: Cell(State.REFUSED),
         Event.DONE: _DONE,
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
+        Event.DONE_FOR_ANOTHER: _FROZEN,
         Event.CALLER_ANSWERED: Cell(State.LISTENING),
         Event.CONTACT_LOST: _UNKNOWN,
         Event.OWNER_DIED: _UNKNOWN,
@@ -99,6 +104,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, Cell]]] = {
         Event.REFUSED_FOR_ALL: Cell(State.REFUSED),
         Event.DONE: _DONE,
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
+        Event.DONE_FOR_ANOTHER: _FROZEN,
         Event.CONTACT_LOST: _UNKNOWN,
         Event.OWNER_DIED: _UNKNOWN,
         Event.FOUND_ONE: _DONE,
@@ -113,6 +119,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, Cell]]] = {
         Event.REFUSED_FOR_ALL: Cell(State.REFUSED),
         Event.DONE: _DONE,
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
+        Event.DONE_FOR_ANOTHER: _FROZEN,
         Event.FOUND_ONE: _DONE,
         Event.FOUND_SEVERAL: _FROZEN,
         Event.FOUND_NOTHING: _UNKNOWN,
@@ -123,10 +130,12 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, Cell]]] = {
     },
     State.DONE: {
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
+        Event.DONE_FOR_ANOTHER: _FROZEN,
     },
     State.REFUSED: {
         Event.DONE: _DONE,
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
+        Event.DONE_FOR_ANOTHER: _FROZEN,
         Event.FOUND_ONE: _DONE,
     },
     State.FROZEN: {

@@ -148,7 +148,9 @@ def _record(state: State, **more: Any) -> Record:
 
 
 def _attempt(code: str | None) -> Attempt:
-    return Attempt(number=1, fence=1, sent_at=0.0, sent_wall=0.0, acts_until=1.0, one_effect=False, code=code)
+    return Attempt(
+        number=1, fence=1, sent_at=0.0, sent_wall=0.0, acts_until=1.0, one_effect=False, fingerprint="f", code=code
+    )
 
 
 def test_a_settled_record_gives_its_stored_answer() -> None:

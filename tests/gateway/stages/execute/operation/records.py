@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from gateway.stages.execute.operation.claim import Claim
-from gateway.stages.execute.operation.machine import Ownership, Sending, Settlement
+from gateway.stages.execute.operation.claim import Claim, Sending
+from gateway.stages.execute.operation.machine import Ownership, Settlement
 from gateway.stages.execute.operation.record import OWNED, Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 
 NOW: Final = 100.0
@@ -34,7 +34,7 @@ STRANGER: Final = Ownership(owner="stranger", fence=3)
 SETTLEMENT: Final = Settlement(by="attempt", wall=WALL + 5.0, result=b'{"id":"r1"}', code="partial", status=200)
 
 
-def tried(*known: Knowledge, one_effect: bool = False) -> tuple[Attempt, ...]:
+def tried(*known: Knowledge, one_effect: bool = False, fingerprint: str = "f") -> tuple[Attempt, ...]:
     """Attempts, first to last, of which this is known."""
     return tuple(
         Attempt(
@@ -44,6 +44,7 @@ def tried(*known: Knowledge, one_effect: bool = False) -> tuple[Attempt, ...]:
             sent_wall=WALL + number - 1,
             acts_until=SEND_BY + HORIZON_S,
             one_effect=one_effect,
+            fingerprint=fingerprint,
             knowledge=knowledge,
         )
         for number, knowledge in enumerate(known, start=1)

@@ -10,10 +10,10 @@ import pytest
 from gateway.stages.execute.approval.record import Approval, Status
 from gateway.stages.execute.approval.table import ApprovalMoveError
 from gateway.stages.execute.operation import machine
-from gateway.stages.execute.operation.claim import Claim
+from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.consent import follow, needs, touches
 from gateway.stages.execute.operation.evidence import Evidence, covered
-from gateway.stages.execute.operation.machine import Sending, Settlement
+from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.record import Knowledge, Record, State
 from gateway.stages.execute.operation.table import Event, IllegalMoveError
 from tests.gateway.stages.execute.approval.samples import in_status
@@ -71,7 +71,7 @@ def moves(it: Record) -> list[Record]:
         lambda: machine.see_dead_lease(it, now=NOW + 60),
         *[partial(learnt, it, evidence) for evidence in Evidence],
         lambda: machine.settle_by_operator(it, Event.OPERATOR_FREE, SETTLEMENT, now=NOW),
-        lambda: machine.find(it, 1, SETTLEMENT, now=NOW, attempts=len(it.attempts)),
+        lambda: machine.find(it, 1, SETTLEMENT, now=NOW, attempts=len(it.attempts), fingerprint=it.fingerprint),
         lambda: machine.find_nothing(it, version=it.version, now=NOW, confirm=1),
     ]
     found = []
@@ -255,5 +255,5 @@ def test_a_heartbeat_and_a_record_without_approval_touch_none() -> None:
 def test_a_settlement_by_others_gives_back_what_was_only_reserved() -> None:
     """Evidence of an earlier send settles the record; this claim's approval was never used."""
     both = reserved()
-    done = machine.find(both.record, 1, Settlement(by="lookup", wall=WALL), now=NOW, attempts=0)
+    done = machine.find(both.record, 1, Settlement(by="lookup", wall=WALL), now=NOW, attempts=0, fingerprint="f")
     assert (done.state, follow(both.record, done, both.approval, wall=WALL).status) == (State.DONE, Status.APPROVED)

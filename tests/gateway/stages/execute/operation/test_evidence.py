@@ -7,13 +7,15 @@ import pytest
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.execute.operation.machine import FencedError
-from gateway.stages.execute.operation.record import Knowledge, Record, State
+from gateway.stages.execute.operation.record import Bodies, Former, Knowledge, Record, State
 from tests.gateway.stages.execute.operation.records import (
     LEASE_END,
     MINE,
     NOW,
+    ORIGIN,
     SETTLEMENT,
     WALL,
+    claim_by,
     record,
     sending,
     tried,
@@ -251,3 +253,79 @@ def test_a_late_silence_leaves_what_is_not_in_doubt(state: State) -> None:
     before = record(state, tried(Knowledge.VOID))
 
     assert learn(before, 1, Evidence.LOST) is before
+
+
+_FORMER = Former(fingerprint="other", origin=replace(ORIGIN, subject="first"), arguments={"order": "A0"})
+
+
+def _claimed_anew(state: State, *, lost: bool = False, later: Knowledge | None = None) -> Record:
+    """Sent with other arguments, freed, and claimed with these; `later`: sent with these, too."""
+    first = tried(Knowledge.VOID, fingerprint="other")
+    both = first if later is None else (*first, replace(tried(later)[0], number=2, fence=3))
+    bodies = Bodies(arguments={"order": "A1"}, request=b"POST", former=() if lost else (_FORMER,))
+    return record(state, both, bodies=bodies)
+
+
+@pytest.mark.parametrize("state", [State.FREE, State.CLAIMED, State.REFUSED])
+def test_a_late_done_of_other_arguments_is_the_former_claims(state: State) -> None:
+    """The record stands for what was done: its arguments, its caller, its fingerprint; no call of the others is answered."""
+    after = learn(_claimed_anew(state), 1, Evidence.DONE)
+
+    assert (after.state, after.fingerprint, after.origin.subject) == (State.DONE, "other", "first")
+    assert (after.bodies.arguments, after.bodies.result) == ({"order": "A0"}, SETTLEMENT.result)
+    assert (after.bodies.request, after.bodies.former) == (None, ())
+
+
+@pytest.mark.parametrize("state", [s for s in State if s is not State.FROZEN])
+def test_a_late_done_of_arguments_that_are_lost_freezes(state: State) -> None:
+    """It is no result of the present call, and nobody can say any more whose it is."""
+    after = learn(_claimed_anew(state, lost=True), 1, Evidence.DONE)
+
+    assert (after.state, after.fingerprint) == (State.FROZEN, "f")
+
+
+@pytest.mark.parametrize("later", [Knowledge.UNKNOWN, Knowledge.DONE])
+def test_a_late_done_of_other_arguments_beside_a_send_of_these_freezes(later: Knowledge) -> None:
+    """What is shown is what is proved; the present claim is kept beside it."""
+    state = State.DONE if later is Knowledge.DONE else State.SENT
+    after = learn(_claimed_anew(state, later=later), 1, Evidence.DONE)
+
+    assert (after.state, after.fingerprint) == (State.FROZEN, "other")
+    assert [it.fingerprint for it in after.bodies.former] == ["f"]
+
+
+def test_a_kept_answer_may_be_that_of_other_arguments() -> None:
+    """The provider says that it is an earlier request's; one with other arguments went out under the key before."""
+    sent = _claimed_anew(State.SENT, later=Knowledge.UNKNOWN)
+    own = machine.learn(sent, 2, Evidence.DONE, SETTLEMENT, now=NOW)
+    kept = machine.learn(sent, 2, Evidence.DONE, SETTLEMENT, now=NOW, replayed=True)
+
+    assert (own.state, own.fingerprint) == (State.DONE, "f")
+    assert kept.state is State.FROZEN
+
+
+def test_a_look_up_for_other_arguments_is_no_proof_for_these() -> None:
+    """It began before the record was freed and claimed anew: what it found is the former claim's."""
+    anew = _claimed_anew(State.CLAIMED)
+    found = machine.find(anew, 1, SETTLEMENT, now=NOW, attempts=1, fingerprint="other")
+    unsent = machine.find(anew, 1, SETTLEMENT, now=NOW, attempts=1, fingerprint="f")
+    sent = machine.find(
+        _claimed_anew(State.SENT, later=Knowledge.UNKNOWN), 1, SETTLEMENT, now=NOW, attempts=2, fingerprint="f"
+    )
+
+    assert (found.state, found.fingerprint) == (State.DONE, "other")
+    assert (unsent.state, unsent.fingerprint) == (State.FROZEN, "f")
+    assert (sent.state, sent.fingerprint) == (State.DONE, "f")
+
+
+def test_a_claim_keeps_what_was_sent_with_other_arguments() -> None:
+    """Only of claims of which something was sent, each once, and not of the same arguments."""
+    first = record(State.FREE, tried(Knowledge.VOID), bodies=Bodies(arguments={"order": "A1"}))
+    second = machine.claim(first, claim_by(fingerprint="g"))
+    unsent = machine.claim(replace(second, state=State.FREE), claim_by(fingerprint="h"))
+    back = machine.claim(replace(second, state=State.FREE), claim_by(fingerprint="f"))
+
+    assert second.bodies.former == (Former(fingerprint="f", origin=ORIGIN, arguments={"order": "A1"}),)
+    assert unsent.bodies.former == second.bodies.former
+    assert back.bodies.former == ()
+    assert machine.pass_gate(second, machine.own(second), sending(), now=NOW).attempts[-1].fingerprint == "g"

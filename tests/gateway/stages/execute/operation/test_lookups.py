@@ -25,7 +25,7 @@ def sight(it: Record, started_at: float, *, matches: int = 0, proves_absence: bo
 def find(it: Record, matches: int, *, attempts: int | None = None) -> Record:
     """What `it` becomes by so many matches."""
     started_with = len(it.attempts) if attempts is None else attempts
-    return machine.find(it, matches, FOUND, now=NOW, attempts=started_with)
+    return machine.find(it, matches, FOUND, now=NOW, attempts=started_with, fingerprint=it.fingerprint)
 
 
 def find_nothing(it: Record, *, version: int | None = None, now: float = DUE) -> Record:

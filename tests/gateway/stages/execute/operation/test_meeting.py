@@ -20,11 +20,12 @@ from gateway.stages.execute.operation.meeting import (
     Running,
     SeeDead,
     TakeOver,
+    as_kept,
     meet,
     meet_holders,
 )
-from gateway.stages.execute.operation.record import OPEN, OWNED, Bodies, Hold, Record, State
-from tests.gateway.stages.execute.operation.records import HOLD, LEASE_END, NOW, WALL, record
+from gateway.stages.execute.operation.record import OPEN, OWNED, Bodies, Hold, Knowledge, Record, State
+from tests.gateway.stages.execute.operation.records import HOLD, LEASE_END, NOW, WALL, record, tried
 
 NEWCOMER = Newcomer(fingerprint="f", window_s=None, refusal_ttl_s=60.0)
 BRIEF = replace(NEWCOMER, window_s=3600.0)
@@ -356,3 +357,20 @@ def test_a_dead_claim_with_an_approval_is_ended_before_another_begins() -> None:
     assert met(dead, now=LEASE_END) == TakeOver(dead)
     with_approval = stands(State.CLAIMED, approval_id="ap-1")
     assert met(with_approval, now=LEASE_END) == SeeDead(with_approval)
+
+
+def test_of_a_frozen_record_that_was_sent_with_other_arguments_no_call_is_told_that_nothing_happened() -> None:
+    """Which of them acted is what a person must find out: the one it stands for, the other, and any third."""
+    frozen = stands(State.FROZEN, attempts=tried(Knowledge.VOID, fingerprint="other"))
+
+    for fingerprint in ("f", "other", "third"):
+        assert met(frozen, by=replace(NEWCOMER, fingerprint=fingerprint)) == Frozen(frozen)
+
+
+def test_what_is_met_is_the_record_as_it_is_kept() -> None:
+    """Today's fingerprint is for the comparison; what is claimed, looked up and settled is what the store has."""
+    kept, other = stands(State.FREE, fingerprint="then"), stands(State.REFUSED, occurrence=2)
+    compared = replace(kept, fingerprint="now")
+
+    assert as_kept(BeginAgain(compared, other), [other, kept]) == BeginAgain(kept, other)
+    assert as_kept(Begin(2), [kept]) == Begin(2)

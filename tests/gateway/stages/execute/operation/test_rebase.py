@@ -7,7 +7,9 @@ import pytest
 from gateway.stages.execute.operation.rebase import rebase
 from gateway.stages.execute.operation.record import Attempt, Origin, Record, State
 
-ATTEMPT = Attempt(number=1, fence=1, sent_at=900.0, sent_wall=5_000.0, acts_until=925.0, one_effect=True)
+ATTEMPT = Attempt(
+    number=1, fence=1, sent_at=900.0, sent_wall=5_000.0, acts_until=925.0, one_effect=True, fingerprint="f"
+)
 RECORD = Record(
     key="k",
     identity_key="i",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from gateway.stages.execute.operation import lookups, machine, replay
-from gateway.stages.execute.operation.claim import Claim
+from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import Ownership, Sending, Settlement
+from gateway.stages.execute.operation.machine import Ownership, Settlement
 from gateway.stages.execute.operation.record import OWNED, Bodies, Origin, Record, State
 
 NOW: Final = 0.0
@@ -278,7 +278,14 @@ class Moves:
         for position, look in enumerate(world.looks):
             rest = world._replace(looks=world.looks[:position] + world.looks[position + 1 :])
             if look.matches:
-                found = machine.find(record, look.matches, SETTLEMENT, now=NOW, attempts=len(record.attempts))
+                found = machine.find(
+                    record,
+                    look.matches,
+                    SETTLEMENT,
+                    now=NOW,
+                    attempts=len(record.attempts),
+                    fingerprint=record.fingerprint,
+                )
             else:
                 version = record.version if look.fresh else record.version - 1
                 found = machine.find_nothing(record, version=version, now=NOW, confirm=LOOK.confirm)
