@@ -63,4 +63,4 @@ async def _do(wanted: str, *command: str) -> None:
         raise NotInstalledError(f"{wanted} was not installed within {_WITHIN_S:g} s") from None
     if process.returncode:
         said = " ".join(complaint.decode(errors="replace").split())
-        raise NotInstalledError(f"{wanted} cannot be installed: {said[-400:]}")
+        raise NotInstalledError(f"{wanted} cannot be installed: {said[:400]}")

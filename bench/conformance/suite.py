@@ -119,4 +119,4 @@ async def _do(wanted: str, *command: str) -> None:
         raise NotInstalledError(f"{wanted} was not installed within {_INSTALL_S} s") from None
     if process.returncode:
         words = " ".join(said.decode(errors="replace").split())
-        raise NotInstalledError(f"{wanted} cannot be installed: {words[-400:] or 'the installer says no more'}")
+        raise NotInstalledError(f"{wanted} cannot be installed: {words[:400] or 'the installer says no more'}")
