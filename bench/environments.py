@@ -3,18 +3,19 @@
 import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 HOME: Final = Path("build/clients")
 # pip would need minutes for what this does in seconds. Another index than PyPI: UV_DEFAULT_INDEX.
 _INSTALLER: Final = "uv==0.13.9"
 _WITHIN_S: Final = 240.0
+Result = TypeVar("Result")
 
 
 class NotInstalledError(Exception):
-    """A client cannot be had here; one sentence."""
+    """Something cannot be had here; one sentence."""
 
 
 def python_of(name: str) -> Path:
@@ -34,7 +35,17 @@ async def install(wanted: Mapping[str, Sequence[str]]) -> None:
     if not _uv().exists():
         await _do(_INSTALLER, sys.executable, "-m", "venv", "--clear", str(HOME / "uv"))
         await _do(_INSTALLER, str(python_of("uv")), "-m", "pip", "install", "--quiet", _INSTALLER)
-    await asyncio.gather(*(_make(name, each) for name, each in missing.items()))
+    await side_by_side(_make(name, each) for name, each in missing.items())
+
+
+async def side_by_side(steps: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """What each returned, in order. All have ended by then, so that no process is left behind; the first failure is raised."""
+    done: list[Result] = []
+    for ended in await asyncio.gather(*steps, return_exceptions=True):
+        if isinstance(ended, BaseException):
+            raise ended
+        done.append(ended)
+    return done
 
 
 async def _make(name: str, requirements: Sequence[str]) -> None:
@@ -63,4 +74,4 @@ async def _do(wanted: str, *command: str) -> None:
         raise NotInstalledError(f"{wanted} was not installed within {_WITHIN_S:g} s") from None
     if process.returncode:
         said = " ".join(complaint.decode(errors="replace").split())
-        raise NotInstalledError(f"{wanted} cannot be installed: {said[-400:]}")
+        raise NotInstalledError(f"{wanted} cannot be installed: {said[:400]}")

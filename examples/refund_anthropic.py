@@ -38,7 +38,7 @@ def main() -> None:
     messages: list[Any] = [{"role": "user", "content": GOAL}]
     for _ in range(TURNS):
         answer = model.messages.create(
-            model=os.environ.get("MODEL", "claude-sonnet-5"), max_tokens=2_000, messages=messages, tools=tools
+            model=os.environ.get("MODEL", "claude-sonnet-4-5"), max_tokens=2_000, messages=messages, tools=tools
         )
         messages.append({"role": "assistant", "content": answer.content})
         wanted = [block for block in answer.content if block.type == "tool_use"]

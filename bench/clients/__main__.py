@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.clients.catalogue import ENVIRONMENTS, MCP_2, STACKS, Stack
-from bench.environments import NotInstalledError, install, python_of
+from bench.environments import NotInstalledError, install, python_of, side_by_side
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from gateway.demo.gateway_process import create_key, start_gateway
 from gateway.demo.processes import Child, NotStartedError
@@ -88,8 +88,8 @@ async def matrix(stacks: Sequence[Stack], scenarios: Sequence[str] = SCENARIOS, 
         site = Site(provider=provider, plain=plain, gateway=gateway, key=key)
         try:
             slots = asyncio.Semaphore(1 if bare else _AT_A_TIME)
-            return await asyncio.gather(
-                *(_cell(site, stack, scenario, slots, bare=bare) for stack in stacks for scenario in scenarios)
+            return await side_by_side(
+                _cell(site, stack, scenario, slots, bare=bare) for stack in stacks for scenario in scenarios
             )
         finally:
             await plain.stop()

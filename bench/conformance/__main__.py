@@ -12,8 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench.conformance.inspector import inspect
-from bench.conformance.suite import INSPECTOR, RUNS, NotInstalledError, install, run
+from bench.conformance.suite import INSPECTOR, RUNS, install, run
 from bench.conformance.verdict import Row, read, table
+from bench.environments import NotInstalledError
 from gateway.demo.gateway_process import create_key
 from gateway.demo.processes import Child, NotStartedError
 from gateway.demo.provider_process import ProviderProcess

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bench.conformance.suite import HOME, INSPECTOR, NotInstalledError
+from bench.conformance.suite import HOME, INSPECTOR
 from bench.conformance.verdict import Result, Row
+from bench.environments import NotInstalledError
 
 _FOLDER: Final = HOME / "inspector"
 _WITHIN_S: Final = 60.0

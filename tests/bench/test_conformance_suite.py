@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.conformance.suite import NotInstalledError, install
+from bench.conformance.suite import install
+from bench.environments import NotInstalledError
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.environments import NotInstalledError, install
+from bench.environments import NotInstalledError, install, side_by_side
 
 
 @pytest.fixture
@@ -44,3 +44,22 @@ def test_a_registry_out_of_reach_is_one_sentence(home: Path) -> None:
         asyncio.run(install({"a": ["a==1"]}))
 
     assert not Path("build/clients/a/installed").exists()
+
+
+def test_what_runs_side_by_side_has_ended_when_one_of_it_fails() -> None:
+    """Nothing is left running, and the first failure is told."""
+    ended: list[str] = []
+
+    async def fails() -> str:
+        raise NotInstalledError("a==1")
+
+    async def works() -> str:
+        await asyncio.sleep(0)
+        ended.append("b")
+        return "b"
+
+    with pytest.raises(NotInstalledError, match="a==1"):
+        asyncio.run(side_by_side([fails(), works()]))
+
+    assert ended == ["b"]
+    assert asyncio.run(side_by_side([works(), works()])) == ["b", "b"]
