@@ -93,6 +93,7 @@ FIELDS: dict[str, tuple[dict[str, Any], Any, Read, Any]] = {
                           (b"z=A", ("content-type", "application/x-www-form-urlencoded"))),
     "backend.http.statuses": (KEYED, {"503": "refused_retryable"}, lambda it: it.backend.statuses,
                               {503: policies.StatusMeaning.REFUSED_RETRYABLE}),
+    "backend.http.refused_when": (KEYED, "!data.ok", lambda it: it.backend.refused_when.evaluate({"data": {"ok": False}}), True),
     "backend.http.already_done": (KEYED, [404, 410], lambda it: it.backend.already_done, {404, 410}),
     "backend.http.fresh_connection": (KEYED, True, lambda it: it.backend.fresh_connection, True),
     "backend.http.deadline_header": (KEYED, "X-Time", lambda it: it.backend.deadline_header, "X-Time"),
