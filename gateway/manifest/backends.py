@@ -50,6 +50,7 @@ class HttpSection(Section):
     form: dict[str, str | StyledSection] | None = Field(None, description="A URL-encoded body, as `query` is written.")
     statuses: dict[StatusKey, StatusMeaning] = Field({}, description="What single statuses prove at this downstream.")
     already_done: list[Status] = Field([], description="Statuses that mean done, but only after an unknown attempt.")
+    refused_when: Source | None = Field(None, description="CEL over `data`: a success whose body says no.")
     fresh_connection: bool = Field(False, description="Never send on a connection that was used before.")
     deadline_header: HeaderName | None = Field(None, description="Header for the time left, in milliseconds.")
 
@@ -64,6 +65,7 @@ class OpenApiSection(Section):
     headers: dict[HeaderName, str] = Field({}, description="More request headers, such as the credential's.")
     statuses: dict[StatusKey, StatusMeaning] = Field({}, description="As in `http`.")
     already_done: list[Status] = Field([], description="As in `http`.")
+    refused_when: Source | None = Field(None, description="As in `http`.")
     fresh_connection: bool = Field(False, description="As in `http`.")
     deadline_header: HeaderName | None = Field(None, description="As in `http`.")
 

@@ -16,6 +16,7 @@ from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.ports import ExpressionEngine
 from gateway.manifest.reading import Reading
+from gateway.manifest.refusals import refused_when
 from gateway.manifest.requests import RequestBuilder
 from gateway.manifest.result import ResultSchema
 from gateway.manifest.templates import RequestTemplate
@@ -102,7 +103,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         result_view=sections.result_view(source),
         identity=identity,
         holds=MappingProxyType(dict(source.holds)),
-        backend=_backend(source, request, mcp),
+        backend=_backend(source, request, mcp, operator.engine, notes),
         downstream_key=key,
         reconcile=settled,
         unknown=sections.unknown(source),
@@ -185,13 +186,20 @@ def _normalisers(schema: Any) -> Any:
     return None
 
 
-def _backend(source: ManifestSource, request: RequestTemplate, mcp: McpUpstream | None) -> HttpBackend:
+def _backend(
+    source: ManifestSource,
+    request: RequestTemplate,
+    mcp: McpUpstream | None,
+    engine: ExpressionEngine,
+    notes: Notes,
+) -> HttpBackend:
     http = source.backend.http
     return HttpBackend(
         method=http.method,
         request=request,
         statuses=MappingProxyType({int(status): meaning for status, meaning in http.statuses.items()}),
         already_done=frozenset(http.already_done),
+        refused_when=refused_when(http.refused_when, engine, notes),
         fresh_connection=http.fresh_connection,
         deadline_header=http.deadline_header,
         mcp=mcp,

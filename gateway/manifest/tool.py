@@ -61,6 +61,8 @@ class HttpBackend:
     """What single statuses prove, where the classification table would say otherwise."""
     already_done: frozenset[int] = frozenset()
     """Statuses that mean done, but only after an unknown attempt of the same operation."""
+    refused_when: Expression | None = None
+    """Over `data`, the body of a success: whether it says that nothing was done."""
     fresh_connection: bool = False
     deadline_header: str | None = None
     """The header in which the downstream is told the time left, in milliseconds."""

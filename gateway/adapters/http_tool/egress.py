@@ -15,12 +15,16 @@ def _networks(*texts: str) -> tuple[_Network, ...]:
     return tuple(ip_network(text) for text in texts)
 
 
-# `is_global` calls these global although they are multicast, retired, or carry an IPv4 address inside.
+# `is_global` calls these global although they are multicast, retired, set aside (RFC 6890, 9602, 9637; a cloud keeps
+# credentials at 192.0.0.192), or carry an IPv4 address inside.
 _NEVER: Final = _networks(
     "224.0.0.0/4",
+    "192.0.0.0/24",
     "192.88.99.0/24",
     "ff00::/8",
     "fec0::/10",
+    "3fff::/20",
+    "5f00::/16",
     "::/96",
     "64:ff9b::/96",
     "64:ff9b:1::/48",

@@ -94,19 +94,27 @@ class _File(BaseModel):
     @model_validator(mode="after")
     def _apart(self) -> Self:
         seen: set[str] = set()
-        taken: dict[tuple[str, str], str] = {}
+        taken: dict[str, list[Issuer]] = {}
         for issuer in self.issuers:
             if issuer.issuer in seen:
                 raise ValueError(f"the issuer {issuer.issuer} is there twice")
             seen.add(issuer.issuer)
             for tenant in issuer.tenants:
-                other = taken.setdefault((tenant, issuer.subject_prefix), issuer.issuer)
-                if other != issuer.issuer:
-                    raise ValueError(
-                        f"{other} and {issuer.issuer} both issue tokens for the tenant {tenant}: what one calls its subject"
-                        " the other could call so too; give one of them a subject_prefix"
-                    )
+                others = taken.setdefault(tenant, [])
+                for other in others:
+                    if _may_meet(other.subject_prefix, issuer.subject_prefix):
+                        raise ValueError(
+                            f"{other.issuer} and {issuer.issuer} both issue tokens for the tenant {tenant}: what one calls"
+                            " its subject the other could call so too; give each of them a subject_prefix, and none that"
+                            " begins with the other's"
+                        )
+                others.append(issuer)
         return self
+
+
+def _may_meet(one: str, other: str) -> bool:
+    """Whether subjects under the two prefixes can be equal: whoever has the shorter may go on as the longer does."""
+    return one.startswith(other) or other.startswith(one)
 
 
 def read_issuers(path: Path) -> tuple[Issuer, ...]:

@@ -93,6 +93,7 @@ FIELDS: dict[str, tuple[dict[str, Any], Any, Read, Any]] = {
                           (b"z=A", ("content-type", "application/x-www-form-urlencoded"))),
     "backend.http.statuses": (KEYED, {"503": "refused_retryable"}, lambda it: it.backend.statuses,
                               {503: policies.StatusMeaning.REFUSED_RETRYABLE}),
+    "backend.http.refused_when": (KEYED, "!data.ok", lambda it: it.backend.refused_when.evaluate({"data": {"ok": False}}), True),
     "backend.http.already_done": (KEYED, [404, 410], lambda it: it.backend.already_done, {404, 410}),
     "backend.http.fresh_connection": (KEYED, True, lambda it: it.backend.fresh_connection, True),
     "backend.http.deadline_header": (KEYED, "X-Time", lambda it: it.backend.deadline_header, "X-Time"),
@@ -180,8 +181,8 @@ def in_lists(path: str) -> str:
 
 def test_the_table_has_every_field_of_the_format() -> None:
     """A new field without a row here is a field that nobody proved to do anything."""
-    # Those of backend.openapi need a document, and have their rows in openapi/test_backend.py.
-    elsewhere = {path for path in leaves(ManifestSource) if path.startswith("backend.openapi.")}
+    # Those of backend.openapi need a document, those of backend.mcp a server: they have their rows beside those.
+    elsewhere = {path for path in leaves(ManifestSource) if path.startswith(("backend.openapi.", "backend.mcp."))}
 
     assert set(leaves(ManifestSource)) - {"manifest"} - elsewhere == set(FIELDS)
 

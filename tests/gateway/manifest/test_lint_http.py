@@ -49,6 +49,9 @@ HTTP = "backend.http"
         (KEYED, {"downstream_key.format": "uuid", "downstream_key.max_length": 35}, "downstream-key"),
         (KEYED, {"downstream_key.in_progress_status": 422}, "downstream-key"),
         (KEYED, {f"{HTTP}.already_done": [404], f"{HTTP}.statuses": {"404": "done"}}, "shape"),
+        (KEYED, {f"{HTTP}.refused_when": "true"}, "no-effect"),
+        (KEYED, {f"{HTTP}.refused_when": "args.amount > 1"}, "expression"),
+        (KEYED, {f"{HTTP}.refused_when": "data.ok +"}, "expression"),
         (KEYED, {f"{HTTP}.already_done": [200]}, "no-effect"),
         (KEYED, {f"{HTTP}.already_done": [500]}, "no-effect"),
         *[

@@ -6,7 +6,9 @@ from typing import Final, Self, assert_never
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.quick import quick
+from gateway.contract.strict_json import InvalidJson, loads
 from gateway.manifest.policies import DownstreamKey, Effect, StatusMeaning
+from gateway.manifest.ports import Expression
 from gateway.manifest.tool import McpUpstream, Tool
 from gateway.stages.execute.attempt import faults
 from gateway.stages.execute.attempt.exchange import Answer, Exchange, Phase, Said
@@ -27,6 +29,7 @@ class AnswerTerms:
     Attributes:
         statuses: what single statuses prove, over the table.
         already_done: statuses that mean done, but only after an unknown attempt of the same operation.
+        refused_when: over `data`, the body of a success: whether it says that nothing was done.
         key: the downstream's idempotency contract; None for a tool that has none.
         mcp: the upstream, for a tool of an MCP server.
     """
@@ -34,6 +37,7 @@ class AnswerTerms:
     effect: Effect
     statuses: Mapping[int, StatusMeaning] = field(default_factory=dict)
     already_done: frozenset[int] = frozenset()
+    refused_when: Expression | None = None
     key: DownstreamKey | None = None
     mcp: McpUpstream | None = None
 
@@ -43,6 +47,7 @@ class AnswerTerms:
             effect=tool.effect,
             statuses=tool.backend.statuses,
             already_done=tool.backend.already_done,
+            refused_when=tool.backend.refused_when,
             key=tool.downstream_key,
             mcp=tool.backend.mcp,
         )
@@ -72,7 +77,7 @@ def classify(
     if after_unknown and answer.status in terms.already_done:
         # What came is the error of a second delete, not the result of the first.
         return Done(status=answer.status, answer=replace(answer, body=b""), replayed=replayed)
-    row = _reading(exchange, answer, terms, replayed=replayed)
+    row = _by_its_body(_reading(exchange, answer, terms, replayed=replayed), exchange, answer, terms)
     if row.meaning is StatusMeaning.DONE:
         return _done(answer, faults.result_code(exchange.fault, row.code), replayed=replayed)
     retry_after_s = parse_retry_after(header(answer, "retry-after"), wall=wall)
@@ -118,6 +123,23 @@ def _reading(exchange: Exchange, answer: Answer, terms: AnswerTerms, *, replayed
     return row
 
 
+def _by_its_body(row: StatusRow, exchange: Exchange, answer: Answer, terms: AnswerTerms) -> StatusRow:
+    """A success may say no in its body, where the manifest knows how. A body that cannot be asked says neither."""
+    if terms.refused_when is None or row.meaning is not StatusMeaning.DONE:
+        return row
+    whole = faults.body_is_whole(
+        Done(status=answer.status, answer=answer, code=faults.result_code(exchange.fault, row.code))
+    )
+    try:
+        data = loads(answer.body, max_bytes=len(answer.body)) if whole and answer.body else None
+    except InvalidJson:
+        whole = False
+    said = terms.refused_when.evaluate({"data": data}) if whole else None
+    if said is False or (said is not True and terms.effect is Effect.READ):
+        return row
+    return replace(row, meaning=StatusMeaning.REFUSED if said is True else StatusMeaning.UNKNOWN)
+
+
 def _may_be_our_own_doing(answer: Answer, terms: AnswerTerms, *, sends: int, after_unknown: bool) -> bool:
     if terms.effect is Effect.READ:
         return False
@@ -125,7 +147,8 @@ def _may_be_our_own_doing(answer: Answer, terms: AnswerTerms, *, sends: int, aft
     if answer.said is not None:
         # Of a message the status says nothing; a tool that fails may fail because it has done this already.
         return answer.said is Said.TOOL_ERROR and (sends > 1 or after_unknown)
-    if status in OUR_OWN_DOING:
+    says_no_by_its_body = terms.refused_when is not None and status_row(status).meaning is StatusMeaning.DONE
+    if status in OUR_OWN_DOING or says_no_by_its_body:
         return sends > 1 or after_unknown
     # "This key was used with another body" admits that the key was used.
     return after_unknown and terms.key is not None and status == terms.key.mismatch_status

@@ -101,9 +101,12 @@ def test_two_issuers_cannot_be_taken_for_one_another(tmp_path: Path) -> None:
     """One name twice; one tenant's subjects named by two, unless a prefix keeps them apart."""
     other = {**GOOD, "issuer": "https://other.example"}
     assert "is there twice" in refusal(tmp_path, json.dumps({"issuers": [GOOD, GOOD]}))
-    assert "give one of them a subject_prefix" in refusal(tmp_path, json.dumps({"issuers": [GOOD, other]}))
+    for one, another in (("", ""), ("", "corp:"), ("corp:", ""), ("corp:", "corp:eu:")):
+        both = [{**GOOD, "subject_prefix": one}, {**other, "subject_prefix": another}]
+        assert "give each of them a subject_prefix" in refusal(tmp_path, json.dumps({"issuers": both}))
     path = tmp_path / "issuers.yaml"
-    path.write_text(json.dumps({"issuers": [GOOD, {**other, "subject_prefix": "other|"}]}), encoding="utf-8")
+    apart = [{**GOOD, "subject_prefix": "corp:"}, {**other, "subject_prefix": "other|"}]
+    path.write_text(json.dumps({"issuers": apart}), encoding="utf-8")
     assert len(read_issuers(path)) == 2
 
 

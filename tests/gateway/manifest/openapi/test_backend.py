@@ -76,7 +76,7 @@ def test_a_call_is_rendered_as_the_document_says() -> None:
 def test_each_field_of_the_section_has_a_test_here() -> None:
     """A new one without is a field that nobody proved to do anything."""
     named = {"document", "operation", "digest", "server", "headers"}
-    taken_over = {"statuses", "already_done", "fresh_connection", "deadline_header"}
+    taken_over = {"statuses", "already_done", "refused_when", "fresh_connection", "deadline_header"}
 
     assert set(OpenApiSection.model_fields) == named | taken_over
 
@@ -109,6 +109,7 @@ def test_what_else_the_section_says_is_in_the_backend() -> None:
     more = {
         "statuses": {"503": "refused"},
         "already_done": [404],
+        "refused_when": "!data.ok",
         "fresh_connection": True,
         "deadline_header": "X-Left",
     }
@@ -116,6 +117,8 @@ def test_what_else_the_section_says_is_in_the_backend() -> None:
 
     assert {status: meaning.value for status, meaning in backend.statuses.items()} == {503: "refused"}
     assert backend.already_done == {404}
+    assert backend.refused_when is not None
+    assert backend.refused_when.source == "!data.ok"
     assert backend.fresh_connection
     assert backend.deadline_header == "X-Left"
 

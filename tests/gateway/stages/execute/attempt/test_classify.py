@@ -189,6 +189,50 @@ def test_a_read_that_finds_nothing_twice_has_found_nothing() -> None:
     assert said(answered(404), READ, sends=3, after_unknown=True) == "Refused not_found"
 
 
+SAYS_NO = compiled(KEYED_MANIFEST, {"backend.http.refused_when": "data.ok == false"})
+OF_BODY = AnswerTerms.of(SAYS_NO)
+
+
+@pytest.mark.parametrize(
+    ("body", "write", "read"),
+    [
+        (b'{"ok": true}', "Done", "Done"),
+        (b'{"ok": false}', "Refused rejected", "Refused rejected"),
+        (b'{"other": 1}', "Unknown outcome_unknown", "Done"),
+        (b"[]", "Unknown outcome_unknown", "Done"),
+        (b"not json", "Unknown outcome_unknown", "Done"),
+        (b"", "Unknown outcome_unknown", "Done"),
+    ],
+)
+def test_a_success_may_say_no_in_its_body(body: bytes, write: str, read: str) -> None:
+    """`refused_when`: where it is true nothing was done; where it cannot be asked, nothing is known of a write."""
+    assert said(answered(200, body=body), OF_BODY) == write
+    assert said(answered(200, body=body), replace(OF_BODY, effect=Effect.READ)) == read
+    assert said(answered(200, body=body)) == "Done"
+
+
+def test_half_a_body_says_neither_yes_nor_no() -> None:
+    """It was cut before anybody could read what it says."""
+    cut = replace(answered(200, body=b'{"ok": false}'), phase=Phase.BODY, fault=Fault.RESET)
+
+    assert said(cut, OF_BODY) == "Unknown outcome_unknown"
+
+
+def test_a_no_in_a_body_proves_nothing_after_an_earlier_send() -> None:
+    """`{"ok": false, "error": "already refunded"}` may be our own doing."""
+    no = answered(200, body=b'{"ok": false}')
+
+    assert said(no, OF_BODY, sends=2) == "Unknown outcome_unknown"
+    assert said(no, OF_BODY, after_unknown=True) == "Unknown outcome_unknown"
+    assert said(no, replace(OF_BODY, effect=Effect.READ), sends=2) == "Refused rejected"
+
+
+def test_a_refusing_status_is_not_asked_for_its_body() -> None:
+    """It says no as it is, and a failure of the server says nothing, whatever is in its body."""
+    assert said(answered(402, body=b'{"ok": true}'), OF_BODY) == "Refused declined"
+    assert said(answered(500, body=b'{"ok": false}'), OF_BODY) == "Unknown downstream_error_unknown_outcome"
+
+
 def test_already_done_counts_only_after_an_unknown_attempt() -> None:
     """A delete that first finds nothing has deleted nothing."""
     assert said(answered(404), DELETE) == "Refused not_found"
