@@ -163,14 +163,14 @@ async def _listened(process: Process, future: "asyncio.Future[Line | None]", lim
 
 
 def _told(line: Line, limits: Limits) -> Exchange:
-    answer = Answer(status=200, headers=(), body=b"")
+    answer = Answer(status=0, headers=(), body=b"")
     if line.size > limits.result_bytes:
-        cut = Answer(status=200, headers=(), body=b"", said=Said.CUT)
+        cut = Answer(status=0, headers=(), body=b"", said=Said.CUT)
         detail = "the answer is larger than the limit"
         return Exchange(phase=Phase.BODY, answer=cut, fault=Fault.BODY_TOO_LARGE, detail=detail)
     response = line.response
     if response.result is None:
-        error = Answer(status=200, headers=(), body=b"", said=Said.RPC_ERROR, rpc_code=response.code)
+        error = Answer(status=0, headers=(), body=b"", said=Said.RPC_ERROR, rpc_code=response.code)
         return Exchange(phase=Phase.COMPLETE, answer=error)
     return said_result(Exchange(phase=Phase.COMPLETE, answer=answer), response.result, limits.result_bytes)
 

@@ -116,6 +116,7 @@ class Answer:
     """A status line and headers that were received whole, and as much of the body as came."""
 
     status: int
+    """0 for one that did not come over HTTP; `said` then has its meaning."""
     headers: tuple[tuple[str, str], ...]
     """Names in lower case, values stripped."""
     body: bytes

@@ -17,6 +17,7 @@ from tests.gateway.adapters.mcp_tool.server import (
     MODERN,
     REFUND,
     CallReply,
+    McpServer,
     cut,
     does_then,
     result,
@@ -27,6 +28,7 @@ from tests.gateway.adapters.mcp_tool.server import (
     structured,
     tool_error,
 )
+from tests.gateway.pipeline.provider import Exchange
 
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
 DONE_BY_OTHERS = {"jsonrpc": "2.0", "id": 999_999, "result": structured({"id": "another's"})}
@@ -101,6 +103,16 @@ async def test_who_is_another_to_the_server_has_another_session(bench: Bench) ->
     assert bench.server.params()["_meta"] == {"traceparent": traced[0][1]}
 
 
+def _under(code: int) -> CallReply:
+    """Do it, and say so under a status that says it was refused."""
+
+    async def reply(server: McpServer, exchange: Exchange, message: Mapping[str, Any]) -> None:
+        done = {"jsonrpc": "2.0", "id": message["id"], "result": structured(server.carry_out(message))}
+        await exchange.send(code, done, {"Content-Type": "application/json"})
+
+    return reply
+
+
 # How a `tools/call` ends once it was sent, and what that proves of a write.
 ENDS: Mapping[str, tuple[CallReply, str]] = {
     "result": (does_then(result(structured({"id": "x"}))), "Done"),
@@ -141,6 +153,8 @@ ENDS: Mapping[str, tuple[CallReply, str]] = {
     "stream with a question": (stream(PING, answer=False), "Unknown malformed_response"),
     "stream, then silence": (stream(NOISE, answer=False, after="open"), "Unknown timeout_unknown_outcome"),
     "half an event": (stream('data: {"jsonrpc"', answer=False, after="cut"), "Unknown outcome_unknown"),
+    "a result under 404": (_under(404), "Unknown malformed_response"),
+    "a result under 500": (_under(500), "Unknown malformed_response"),
     "another's answer": (status(200, DONE_BY_OTHERS, Content_Type="application/json"), "Unknown malformed_response"),
 }
 
