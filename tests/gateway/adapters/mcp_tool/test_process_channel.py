@@ -106,6 +106,12 @@ async def test_an_old_server_that_says_nothing_to_a_new_question_is_initialized(
     assert (await local.exchange(mcp=local.mcp("silent"))).fault is None
 
 
+async def test_a_new_server_that_was_still_starting_is_asked_again(local: Local) -> None:
+    """It says that it knows nothing of `initialize`; by then it can be asked what it does know."""
+    assert (await local.exchange(mcp=local.mcp("slow"))).fault is None
+    assert len(local.runs()) == 1
+
+
 ENDS = {
     "works": "Done",
     "noise": "Done",
