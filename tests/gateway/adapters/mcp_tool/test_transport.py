@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.adapters.mcp_tool.transport import MOST_UPSTREAMS
 from gateway.manifest.policies import Effect, StatusMeaning
 from gateway.stages.execute.attempt.exchange import Answer, Fault, Phase
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused, Unknown
@@ -410,3 +411,19 @@ async def test_other_tools_pass_as_they_are(bench: Bench) -> None:
     ended = await bench.transport.exchange(request, limits())
     assert (ended.phase, data_of(ended.answer)) == (Phase.COMPLETE, {"ok": True})
     assert bench.server.asked_for == {"echo": 1}
+
+
+async def test_what_is_kept_of_servers_is_bounded(bench: Bench) -> None:
+    """A header that differs with each caller cannot fill our memory; who was longest unused goes."""
+
+    def whose(number: int) -> Any:
+        return bench.transport._upstream(bench.request(upstream(), secret_headers=(("X-User", str(number)),)))
+
+    first, second = whose(0), whose(1)
+    for number in range(2, MOST_UPSTREAMS):
+        whose(number)
+    assert whose(0) is first
+    whose(MOST_UPSTREAMS)
+    assert len(bench.transport._upstreams) == MOST_UPSTREAMS
+    assert whose(0) is first
+    assert whose(1) is not second
