@@ -20,6 +20,7 @@ LOOK_AFTER_DRIFT_S: Final = 5.0
 _MOST_PAGES: Final = 50
 # Somebody in front of the server, or the server in distress: it has not said what it speaks.
 _NO_WORD: Final = frozenset({401, 403, 407, 408, 429})
+_NOT_LET_IN: Final = frozenset({401, 403, 407})
 
 _log = logging.getLogger("oncegate")
 
@@ -217,4 +218,5 @@ def _is_silent(heard: Heard) -> bool:
 def _refused(method: str, heard: Heard) -> Trouble:
     said = "no answer that could be read" if heard.response is None else f"error {heard.response.code}"
     status = "" if heard.status is None else f" (HTTP {heard.status})"
-    return Trouble(fault=Fault.CONNECT_FAILED, detail=f"{method}: {said}{status}")
+    fault = Fault.CREDENTIAL_REFUSED if heard.status in _NOT_LET_IN else Fault.CONNECT_FAILED
+    return Trouble(fault=fault, detail=f"{method}: {said}{status}")

@@ -43,6 +43,8 @@ class Fault(StrEnum):
     TLS_UNTRUSTED = "tls_untrusted"
     TOOL_CHANGED = "tool_changed"
     """The MCP server shows another tool than the one that was reviewed."""
+    CREDENTIAL_REFUSED = "credential_refused"
+    """The MCP server did not accept our credential when it was asked something, before any call."""
     GATE_REFUSED = "gate_refused"
     """The gate raised: the lease was lost, the store is away, an approval lapsed. Nothing was sent."""
     CONNECTION_LOST = "connection_lost"
