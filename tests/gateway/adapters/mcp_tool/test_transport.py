@@ -427,3 +427,11 @@ async def test_what_is_kept_of_servers_is_bounded(bench: Bench) -> None:
     assert len(bench.transport._upstreams) == MOST_UPSTREAMS
     assert whose(0) is first
     assert whose(1) is not second
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"arguments": {}}'])
+async def test_a_request_that_is_none_is_not_sent(bench: Bench, body: bytes) -> None:
+    """A stored request that was damaged is a fault of ours, and escapes as nothing else."""
+    ended = await bench.exchange(body=body)
+    assert (ended.phase, ended.fault) == (Phase.CONNECTING, Fault.INTERNAL)
+    assert bench.server.asked_for["tools/call"] == 0
