@@ -20,6 +20,7 @@ ERRORS: Final[Mapping[Fault, type[httpx.RequestError]]] = MappingProxyType(
         Fault.TLS_FAILED: httpx.ConnectError,
         Fault.TLS_TIMEOUT: httpx.ConnectTimeout,
         Fault.TLS_UNTRUSTED: httpx.ConnectError,
+        Fault.CREDENTIAL_REFUSED: httpx.ConnectError,
         Fault.TOOL_CHANGED: httpx.ConnectError,
         Fault.GATE_REFUSED: httpx.ConnectError,
         Fault.CONNECTION_LOST: httpx.ConnectError,

@@ -60,7 +60,8 @@ def told(ended: Exchange, response: Response | None, *, no_session: bool, max_by
     if response.result is None:
         return replace(ended, fault=None, answer=replace(answer, said=Said.RPC_ERROR, rpc_code=response.code))
     if answer.status in _REFUSALS:
-        return ended
+        # It says that it was refused, and brings what it is said to have refused.
+        return replace(ended, answer=replace(answer, said=Said.CUT), fault=Fault.MALFORMED)
     return said_result(replace(ended, answer=replace(answer, close_delimited=False)), response.result, max_bytes)
 
 

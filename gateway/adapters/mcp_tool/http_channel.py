@@ -75,11 +75,15 @@ class HttpChannel:
     ) -> Exchange:
         """See `Channel`. The gate is the inner transport's: asked with the connection in hand."""
         ident, session = next(self._idents), self._session
-        params = orjson.loads(request_.body)
-        meta = {name: value for name, value in request_.headers if name in _TRACE}
         watch = ResponseWatch(ident, max_bytes=limits.result_bytes)
-        message = request(ident, "tools/call", params, revision, **meta)
-        wire = self._wire(request_, message, revision, "tools/call", params["name"], watch)
+        try:
+            params = orjson.loads(request_.body)
+            meta = {name: value for name, value in request_.headers if name in _TRACE}
+            message = request(ident, "tools/call", params, revision, **meta)
+            wire = self._wire(request_, message, revision, "tools/call", params["name"], watch)
+        except Exception as error:  # noqa: BLE001  # nothing was sent
+            detail = f"the message could not be made: {type(error).__name__}"
+            return Exchange(phase=Phase.CONNECTING, fault=Fault.INTERNAL, detail=detail, written=False, cause=error)
         ended = await self._inner.exchange(wire, limits, gate)
         ended = replace(ended, elapsed_s=self._clock.monotonic() - began)
         self.tools_changed = self.tools_changed or watch.tools_changed

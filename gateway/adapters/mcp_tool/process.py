@@ -50,6 +50,8 @@ class Process:
         self.tools_changed = False
         self._child = child
         self._stdin = stdin
+        # `written` shall mean: all of it is with the kernel.
+        stdin.transport.set_write_buffer_limits(high=0)
         self._awaited: dict[int, asyncio.Future[Line | None]] = {}
         self._reading = asyncio.get_running_loop().create_task(self._read(stdout))
 

@@ -91,7 +91,12 @@ class ProcessChannel:
         self, request_: WireRequest, revision: str, limits: Limits, gate: Gate | None, began: float
     ) -> Exchange:
         """See `Channel`."""
-        process = self._process
+        process, ident = self._process, next(self._idents)
+        meta = {name: value for name, value in request_.headers if name in _TRACE}
+        try:
+            message = request(ident, "tools/call", orjson.loads(request_.body), revision, **meta)
+        except Exception as error:  # noqa: BLE001  # nothing was sent
+            return self._unsent(Fault.INTERNAL, f"the message could not be made: {type(error).__name__}", began, error)
         try:
             send_by = None if gate is None else await _asked(gate)
         except asyncio.CancelledError:
@@ -105,13 +110,13 @@ class ProcessChannel:
         now = asyncio.get_running_loop().time()
         if now >= min(limits.send_deadline, limits.ends_at) or (send_by is not None and now >= send_by):
             return self._unsent(Fault.DEADLINE, "the time to send had passed before the first byte", began)
-        ident = next(self._idents)
-        meta = {name: value for name, value in request_.headers if name in _TRACE}
-        message = request(ident, "tools/call", orjson.loads(request_.body), revision, **meta)
         future = process.expect(ident)
-        process.write(message)
         try:
+            process.write(message)
             ended = await _listened(process, future, limits)
+        except Exception as error:  # noqa: BLE001  # bytes may have left, whatever of ours failed
+            detail = f"the channel failed: {type(error).__name__}"
+            ended = Exchange(phase=Phase.SENT, fault=Fault.INTERNAL, detail=detail, cause=error)
         finally:
             future.cancel()
         return Exchange(
@@ -121,6 +126,7 @@ class ProcessChannel:
             detail=ended.detail,
             reused=True,
             written=ended.written,
+            cause=ended.cause,
             elapsed_s=self._clock.monotonic() - began,
         )
 
@@ -163,14 +169,14 @@ async def _listened(process: Process, future: "asyncio.Future[Line | None]", lim
 
 
 def _told(line: Line, limits: Limits) -> Exchange:
-    answer = Answer(status=200, headers=(), body=b"")
+    answer = Answer(status=0, headers=(), body=b"")
     if line.size > limits.result_bytes:
-        cut = Answer(status=200, headers=(), body=b"", said=Said.CUT)
+        cut = Answer(status=0, headers=(), body=b"", said=Said.CUT)
         detail = "the answer is larger than the limit"
         return Exchange(phase=Phase.BODY, answer=cut, fault=Fault.BODY_TOO_LARGE, detail=detail)
     response = line.response
     if response.result is None:
-        error = Answer(status=200, headers=(), body=b"", said=Said.RPC_ERROR, rpc_code=response.code)
+        error = Answer(status=0, headers=(), body=b"", said=Said.RPC_ERROR, rpc_code=response.code)
         return Exchange(phase=Phase.COMPLETE, answer=error)
     return said_result(Exchange(phase=Phase.COMPLETE, answer=answer), response.result, limits.result_bytes)
 

@@ -11,6 +11,7 @@ from gateway.clock import Clock
 from gateway.manifest.mcp.digest import tool_digest
 from gateway.manifest.tool import McpUpstream
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
+from gateway.stages.execute.attempt.mcp_answers import UNSUPPORTED_VERSION
 
 LOOK_AGAIN_S: Final = 60.0
 """A server's tools are looked at again after this, whatever it says of them."""
@@ -19,6 +20,7 @@ LOOK_AFTER_DRIFT_S: Final = 5.0
 _MOST_PAGES: Final = 50
 # Somebody in front of the server, or the server in distress: it has not said what it speaks.
 _NO_WORD: Final = frozenset({401, 403, 407, 408, 429})
+_NOT_LET_IN: Final = frozenset({401, 403, 407})
 
 _log = logging.getLogger("oncegate")
 
@@ -138,19 +140,16 @@ class Upstream:
 
     async def _agree(self) -> Trouble | None:
         """Find out what the server speaks: the newest revision if it knows it, else what `initialize` agrees on."""
-        heard = await self._channel.ask("server/discover", {}, MODERN)
-        if heard.trouble is not None:
-            return heard.trouble
-        if _is_silent(heard):
-            return _refused("server/discover", heard)
-        result = None if heard.response is None else heard.response.result
-        known = None if result is None else result.get("supportedVersions")
-        if isinstance(known, list) and MODERN in known:
-            self._revision = MODERN
-            return None
+        trouble = await self._discover()
+        if trouble is not None or self._revision is not None:
+            return trouble
         heard = await self._channel.ask("initialize", initialize(), None)
         if heard.trouble is not None:
             return heard.trouble
+        if heard.response is not None and heard.response.code == UNSUPPORTED_VERSION:
+            # It was still starting when it was first asked, and knows nothing of older revisions.
+            trouble = await self._discover()
+            return trouble if trouble is not None or self._revision is not None else _refused("initialize", heard)
         result = None if heard.response is None else heard.response.result
         if result is None:
             return _refused("initialize", heard)
@@ -160,6 +159,19 @@ class Upstream:
         if (trouble := await self._channel.tell("notifications/initialized", revision)) is not None:
             return trouble
         self._revision = revision
+        return None
+
+    async def _discover(self) -> Trouble | None:
+        """Ask for the newest revision; `_revision` stays None where it is not known."""
+        heard = await self._channel.ask("server/discover", {}, MODERN)
+        if heard.trouble is not None:
+            return heard.trouble
+        if _is_silent(heard):
+            return _refused("server/discover", heard)
+        result = None if heard.response is None else heard.response.result
+        known = None if result is None else result.get("supportedVersions")
+        if isinstance(known, list) and MODERN in known:
+            self._revision = MODERN
         return None
 
     async def _list(self) -> Trouble | None:
@@ -206,4 +218,5 @@ def _is_silent(heard: Heard) -> bool:
 def _refused(method: str, heard: Heard) -> Trouble:
     said = "no answer that could be read" if heard.response is None else f"error {heard.response.code}"
     status = "" if heard.status is None else f" (HTTP {heard.status})"
-    return Trouble(fault=Fault.CONNECT_FAILED, detail=f"{method}: {said}{status}")
+    fault = Fault.CREDENTIAL_REFUSED if heard.status in _NOT_LET_IN else Fault.CONNECT_FAILED
+    return Trouble(fault=fault, detail=f"{method}: {said}{status}")

@@ -126,7 +126,7 @@ class Attempt:
         if exchange is not None:
             attributes[a.ATTEMPT_PHASE] = _PHASES[exchange.phase]
             attributes[a.ATTEMPT_REUSED] = exchange.reused
-            if exchange.answer is not None:
+            if exchange.answer is not None and exchange.answer.status:
                 attributes[a.HTTP_STATUS] = exchange.answer.status
         name = method if facts.url_template is None else f"{method} {facts.url_template}"
         times = (started, started + int(elapsed * 1e9))

@@ -46,7 +46,7 @@ def of_outcome(
             return fail(_believed(outcome.code, CallOutcome.NOT_EXECUTED, ErrorCode.GATEWAY_ERROR), meta)
         case Refused():
             return fail(
-                _of_refusal(outcome), meta, details={"status": outcome.status}, retry_after_s=outcome.retry_after_s
+                _of_refusal(outcome), meta, details=_status(outcome.status), retry_after_s=outcome.retry_after_s
             )
         case Unknown():
             return _unknown(outcome, meta, effect)
@@ -101,8 +101,13 @@ def _of_refusal(outcome: Refused) -> ErrorCode:
     return ErrorCode.UNAVAILABLE if outcome.retryable else ErrorCode.REJECTED
 
 
+def _status(status: int | None) -> dict[str, Any]:
+    """The HTTP status, for an answer that had one."""
+    return {"status": status} if status else {}
+
+
 def _unknown(outcome: Unknown, meta: Meta, effect: Effect) -> Envelope:
-    details: dict[str, Any] = {} if outcome.status is None else {"status": outcome.status}
+    details = _status(outcome.status)
     if outcome.hint is not None:
         details["hint"] = outcome.hint
     if effect is Effect.READ:
@@ -113,7 +118,7 @@ def _unknown(outcome: Unknown, meta: Meta, effect: Effect) -> Envelope:
 
 
 def _done(outcome: Done, meta: Meta, payload: Readable | Unreadable | None, result_view: ResultView) -> Envelope:
-    details: dict[str, Any] = {"status": outcome.status}
+    details = _status(outcome.status)
     if outcome.code is not None:
         return fail(_believed(outcome.code, CallOutcome.EXECUTED, ErrorCode.RESULT_UNREADABLE), meta, details=details)
     match payload:

@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from gateway.adapters.otel.settings import TelemetrySettings
+from gateway.adapters.otel.telemetry import OtelTelemetry
+from gateway.adapters.system.clock import SystemClock
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.manifest.mcp.digest import tool_digest
 from gateway.stages.execute.operation.record import State
@@ -248,6 +252,21 @@ async def test_a_process_that_loses_the_answer_has_done_it_once(
     assert (envelope.ok, envelope.data) == (True, {"id": "R-1", "key": None, "n": 5})
     done = [line for line in ledger.read_text().splitlines() if line.startswith("{")]
     assert (len(done), (await gateway.record()).state) == (1, State.DONE)
+
+
+async def test_a_refusal_of_a_process_has_no_status(rig: MakeRig, tmp_path: Path) -> None:
+    """It did not come over HTTP, and nothing that is told says so: neither words nor spans."""
+    spans = InMemorySpanExporter()
+    backend = process(LOCAL, tmp_path / "ledger", MODERN, "invalid")
+    telemetry = OtelTelemetry(TelemetrySettings(attempt_spans=True), SystemClock(), "0", spans=spans)
+    gateway = await rig(plain({"backend": backend}), settings={"mcp_commands": [sys.executable]}, telemetry=telemetry)
+    refused = await gateway.call()
+    assert refused.error is not None
+    assert (refused.error.code, dict(refused.error.details)) == (ErrorCode.REJECTED, {})
+    assert "HTTP" not in refused.error.message
+    telemetry.close()
+    assert not any("http.response.status_code" in (it.attributes or {}) for it in spans.get_finished_spans())
+    assert spans.get_finished_spans()
 
 
 async def test_a_command_is_the_operators_to_allow(rig: MakeRig, tmp_path: Path) -> None:

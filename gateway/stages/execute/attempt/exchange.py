@@ -43,6 +43,8 @@ class Fault(StrEnum):
     TLS_UNTRUSTED = "tls_untrusted"
     TOOL_CHANGED = "tool_changed"
     """The MCP server shows another tool than the one that was reviewed."""
+    CREDENTIAL_REFUSED = "credential_refused"
+    """The MCP server did not accept our credential when it was asked something, before any call."""
     GATE_REFUSED = "gate_refused"
     """The gate raised: the lease was lost, the store is away, an approval lapsed. Nothing was sent."""
     CONNECTION_LOST = "connection_lost"
@@ -116,6 +118,7 @@ class Answer:
     """A status line and headers that were received whole, and as much of the body as came."""
 
     status: int
+    """0 for one that did not come over HTTP; `said` then has its meaning."""
     headers: tuple[tuple[str, str], ...]
     """Names in lower case, values stripped."""
     body: bytes

@@ -31,6 +31,7 @@ NOT_SENT: Final[Mapping[Fault, NotSent]] = MappingProxyType(
         Fault.TLS_FAILED: _not_sent(_C.TLS_FAILED, retryable=True),
         Fault.TLS_TIMEOUT: _not_sent(_C.TLS_FAILED, retryable=True),
         Fault.TLS_UNTRUSTED: _not_sent(_C.TLS_UNTRUSTED, retryable=False),
+        Fault.CREDENTIAL_REFUSED: _not_sent(_C.DOWNSTREAM_AUTH, retryable=False),
         Fault.TOOL_CHANGED: _not_sent(_C.TOOL_QUARANTINED, retryable=False),
         # Why the gate raised is the pipeline's to read from `Exchange.cause`; to go on is not this table's to allow.
         Fault.GATE_REFUSED: _not_sent(_C.STORE_UNAVAILABLE, retryable=False),

@@ -17,6 +17,7 @@ CLASSES = {
     Fault.TLS_FAILED: "ConnectError",
     Fault.TLS_TIMEOUT: "ConnectTimeout",
     Fault.TLS_UNTRUSTED: "ConnectError",
+    Fault.CREDENTIAL_REFUSED: "ConnectError",
     Fault.TOOL_CHANGED: "ConnectError",
     Fault.CONNECTION_LOST: "ConnectError",
     Fault.WRITE_TIMEOUT: "WriteTimeout",

@@ -102,10 +102,15 @@ def say_result(ident: object, data: object) -> None:
 def main() -> None:
     """Serve until the input ends."""
     note(["started", os.getpid(), sys.argv[3:]])
+    asked: list[str] = []
     for line in sys.stdin:
         message = json.loads(line)
         method, ident = message["method"], message.get("id")
-        if method == "server/discover" and REVISION == MODERN:
+        if method == "server/discover" and REVISION == "slow" and not asked:
+            asked.append(method)
+        elif method == "initialize" and REVISION == "slow":
+            say({"jsonrpc": "2.0", "id": ident, "error": {"code": -32022, "message": "no"}})
+        elif method == "server/discover" and REVISION in {MODERN, "slow"}:
             say({"jsonrpc": "2.0", "id": ident, "result": {"supportedVersions": [MODERN]}})
         elif method == "server/discover" and REVISION == "silent":
             pass

@@ -79,7 +79,10 @@ def test_an_exchange_without_an_answer_is_left_as_it_is() -> None:
     assert response_to(ended, 1, ResponseWatch(1, max_bytes=9), max_bytes=9) is None
 
 
-def test_a_result_under_a_failing_status_is_not_believed() -> None:
-    """What the status says is the weaker of the two."""
-    ended = Exchange(phase=Phase.COMPLETE, answer=Answer(status=502, headers=(), body=b""))
-    assert told(ended, Response(result={}), no_session=False, max_bytes=99) is ended
+@pytest.mark.parametrize("status", [307, 404, 429, 502])
+def test_a_result_under_a_failing_status_is_not_believed(status: int) -> None:
+    """Nor is the status: of two words that contradict each other neither proves anything."""
+    ended = Exchange(phase=Phase.COMPLETE, answer=Answer(status=status, headers=(), body=b""))
+    found = told(ended, Response(result={}), no_session=False, max_bytes=99)
+    assert found.answer is not None
+    assert (found.answer.said, found.fault) == (Said.CUT, Fault.MALFORMED)

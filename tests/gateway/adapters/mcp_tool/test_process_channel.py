@@ -106,6 +106,12 @@ async def test_an_old_server_that_says_nothing_to_a_new_question_is_initialized(
     assert (await local.exchange(mcp=local.mcp("silent"))).fault is None
 
 
+async def test_a_new_server_that_was_still_starting_is_asked_again(local: Local) -> None:
+    """It says that it knows nothing of `initialize`; by then it can be asked what it does know."""
+    assert (await local.exchange(mcp=local.mcp("slow"))).fault is None
+    assert len(local.runs()) == 1
+
+
 ENDS = {
     "works": "Done",
     "noise": "Done",
@@ -307,3 +313,12 @@ async def test_a_question_that_is_not_answered_ends(local: Local) -> None:
     assert heard.trouble is not None
     assert "does not answer" in heard.trouble.detail
     await channel.aclose()
+
+
+async def test_a_request_that_is_none_is_not_sent(local: Local) -> None:
+    """A stored request that was damaged is a fault of ours, and escapes as nothing else."""
+    named = local.mcp()
+    request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=b"[", mcp=named)
+    ended = await local.transport.exchange(request, limits())
+    assert (ended.phase, ended.fault) == (Phase.CONNECTED, Fault.INTERNAL)
+    assert local.done() == []

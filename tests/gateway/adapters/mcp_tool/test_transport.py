@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.adapters.mcp_tool.transport import MOST_UPSTREAMS
 from gateway.manifest.policies import Effect, StatusMeaning
 from gateway.stages.execute.attempt.exchange import Answer, Fault, Phase
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused, Unknown
@@ -17,6 +18,7 @@ from tests.gateway.adapters.mcp_tool.server import (
     MODERN,
     REFUND,
     CallReply,
+    McpServer,
     cut,
     does_then,
     result,
@@ -27,6 +29,7 @@ from tests.gateway.adapters.mcp_tool.server import (
     structured,
     tool_error,
 )
+from tests.gateway.pipeline.provider import Exchange
 
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
 DONE_BY_OTHERS = {"jsonrpc": "2.0", "id": 999_999, "result": structured({"id": "another's"})}
@@ -101,6 +104,16 @@ async def test_who_is_another_to_the_server_has_another_session(bench: Bench) ->
     assert bench.server.params()["_meta"] == {"traceparent": traced[0][1]}
 
 
+def _under(code: int) -> CallReply:
+    """Do it, and say so under a status that says it was refused."""
+
+    async def reply(server: McpServer, exchange: Exchange, message: Mapping[str, Any]) -> None:
+        done = {"jsonrpc": "2.0", "id": message["id"], "result": structured(server.carry_out(message))}
+        await exchange.send(code, done, {"Content-Type": "application/json"})
+
+    return reply
+
+
 # How a `tools/call` ends once it was sent, and what that proves of a write.
 ENDS: Mapping[str, tuple[CallReply, str]] = {
     "result": (does_then(result(structured({"id": "x"}))), "Done"),
@@ -141,6 +154,8 @@ ENDS: Mapping[str, tuple[CallReply, str]] = {
     "stream with a question": (stream(PING, answer=False), "Unknown malformed_response"),
     "stream, then silence": (stream(NOISE, answer=False, after="open"), "Unknown timeout_unknown_outcome"),
     "half an event": (stream('data: {"jsonrpc"', answer=False, after="cut"), "Unknown outcome_unknown"),
+    "a result under 404": (_under(404), "Unknown malformed_response"),
+    "a result under 500": (_under(500), "Unknown malformed_response"),
     "another's answer": (status(200, DONE_BY_OTHERS, Content_Type="application/json"), "Unknown malformed_response"),
 }
 
@@ -396,3 +411,27 @@ async def test_other_tools_pass_as_they_are(bench: Bench) -> None:
     ended = await bench.transport.exchange(request, limits())
     assert (ended.phase, data_of(ended.answer)) == (Phase.COMPLETE, {"ok": True})
     assert bench.server.asked_for == {"echo": 1}
+
+
+async def test_what_is_kept_of_servers_is_bounded(bench: Bench) -> None:
+    """A header that differs with each caller cannot fill our memory; who was longest unused goes."""
+
+    def whose(number: int) -> Any:
+        return bench.transport._upstream(bench.request(upstream(), secret_headers=(("X-User", str(number)),)))
+
+    first, second = whose(0), whose(1)
+    for number in range(2, MOST_UPSTREAMS):
+        whose(number)
+    assert whose(0) is first
+    whose(MOST_UPSTREAMS)
+    assert len(bench.transport._upstreams) == MOST_UPSTREAMS
+    assert whose(0) is first
+    assert whose(1) is not second
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"arguments": {}}'])
+async def test_a_request_that_is_none_is_not_sent(bench: Bench, body: bytes) -> None:
+    """A stored request that was damaged is a fault of ours, and escapes as nothing else."""
+    ended = await bench.exchange(body=body)
+    assert (ended.phase, ended.fault) == (Phase.CONNECTING, Fault.INTERNAL)
+    assert bench.server.asked_for["tools/call"] == 0

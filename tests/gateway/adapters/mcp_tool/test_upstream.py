@@ -57,7 +57,7 @@ async def test_a_server_in_trouble_is_not_taken_for_an_old_one(bench: Bench, sta
     """It has not said what it speaks; nothing is sent."""
     bench.server.questions["server/discover"] = lambda exchange: exchange.send(status)
     ended = await bench.exchange()
-    assert ended.fault is Fault.CONNECT_FAILED
+    assert ended.fault is (Fault.CREDENTIAL_REFUSED if status in {401, 403} else Fault.CONNECT_FAILED)
     assert str(status) in ended.detail
     assert bench.server.asked_for == {"server/discover": 1}
 
@@ -74,3 +74,11 @@ async def test_one_tool_out_of_order_does_not_stop_the_others(bench: Bench) -> N
     bench.server.tools = [LIST]
     assert (await bench.exchange()).fault is Fault.TOOL_CHANGED
     assert (await bench.exchange(upstream(LIST, name="look"))).fault is None
+
+
+@pytest.mark.parametrize("method", ["initialize", "tools/list"])
+async def test_a_credential_that_is_not_accepted_is_said_to_be_that(bench: Bench, method: str) -> None:
+    """Whichever question it is: a retry cannot help, and an operator can."""
+    bench.server.revision = "2025-11-25"
+    bench.server.questions[method] = lambda exchange: exchange.send(401)
+    assert (await bench.exchange()).fault is Fault.CREDENTIAL_REFUSED

@@ -16,6 +16,7 @@ from gateway.stages.execute.attempt.outcome import Done, NotSent, Unknown
         (Fault.DEADLINE, "deadline_before_send", True),
         (Fault.DNS_FAILED, "dns_failed", True),
         (Fault.EGRESS_REFUSED, "host_not_allowed", False),
+        (Fault.CREDENTIAL_REFUSED, "downstream_auth", False),
         (Fault.TOOL_CHANGED, "tool_quarantined", False),
         (Fault.CONNECT_TIMEOUT, "connect_timeout", True),
         (Fault.CONNECT_FAILED, "connect_failed", True),
