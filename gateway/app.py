@@ -28,6 +28,7 @@ from gateway.adapters.redis.limits import RedisLimits
 from gateway.adapters.redis.pool import Login
 from gateway.adapters.redis.routes import route_to
 from gateway.adapters.redis.store import RedisOperationStore
+from gateway.adapters.sqlite.breakers import SqliteBreakers
 from gateway.adapters.sqlite.limits import SqliteLimits
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.chance import SystemChance
@@ -144,6 +145,7 @@ def wire(
     if isinstance(store, RedisOperationStore):
         breakers, limits = RedisBreakers(store.client, clock), RedisLimits(store.client, clock)
     elif isinstance(store, SqliteOperationStore):
+        breakers = SqliteBreakers(store.beside("breakers"), store.host)
         limits = SqliteLimits(store.beside("limits"), store.host)
     guard = Guard(
         breakers,

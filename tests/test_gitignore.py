@@ -19,6 +19,8 @@ MADE = [
     "oncegate.db-limits",
     "oncegate.db-limits-wal",
     "oncegate.db-limits-journal",
+    "oncegate.db-breakers",
+    "oncegate.db-breakers-wal",
     "runs.db",
     "ledger.sqlite",
     "ledger.sqlite-wal",

@@ -48,7 +48,7 @@ SCENARIOS = (
     Scenario(id="S6", title="extra argument force: true", right=0, play=extra_argument),
     Scenario(
         id="S7", title="half open, 50 callers, 2 gateways, one cold", right=1, play=one_probe(50),
-        processes=2, alone=True, manifests=quick_breakers, shares_breakers=True,
+        processes=2, alone=True, manifests=quick_breakers,
     ),
     Scenario(id="S8", title="approved, then the amount changes", right=0, play=changed_after_the_word),
     Scenario(id="S8u", title="approved, then used again and again", right=1, play=used_twice),

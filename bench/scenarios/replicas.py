@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from bench.scenarios.oncegate import OnceGate
-from bench.scenarios.target import Call, Setting, Told, UnsupportedError
+from bench.scenarios.target import Call, Setting, Told
 from gateway.demo.gateway_process import COMMAND
 from gateway.demo.redis_process import RedisProcess
 
@@ -38,8 +38,6 @@ class Replicas(OnceGate):
     async def start(self, setting: Setting) -> None:
         """Start the server, if there is to be one, and the gateways."""
         self._in_turn = setting.processes == 1
-        if setting.shares_breakers and self._kind is Store.SQLITE:
-            raise UnsupportedError("processes on one file have breakers of their own")
         if self._kind is Store.REDIS:
             self._server = await RedisProcess.start(setting.folder, program=self._program)
             self._store = self._server.url

@@ -113,7 +113,6 @@ async def _world(
             processes=scenario.processes,
             options=scenario.options,
             manifests=scenario.manifests,
-            shares_breakers=scenario.shares_breakers,
         )
     gateway = None if columns == (Column.NAIVE,) else plan.new_target()
     naive = Naive()

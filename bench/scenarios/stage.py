@@ -129,7 +129,7 @@ class Scenario:
         processes: gateway processes on one store.
         alone: it kills, pauses or deafens something, so it gets a provider and a target of its own.
         options: settings for the target.
-        manifests, shares_breakers: as `Setting` has them.
+        manifests: as `Setting` has them.
     """
 
     id: str
@@ -140,4 +140,3 @@ class Scenario:
     alone: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     manifests: Callable[[Path], Path] | None = None
-    shares_breakers: bool = False

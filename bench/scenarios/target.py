@@ -79,7 +79,6 @@ class Setting:
         processes: how many gateway processes are to share one store.
         options: settings of ours by their environment name; another target may ignore them.
         manifests: writes other manifests of ours into a folder and returns where; None: the usual ones.
-        shares_breakers: what one process has learned of the provider the others must know.
     """
 
     provider_url: str
@@ -87,7 +86,6 @@ class Setting:
     processes: int = 1
     options: Mapping[str, str] = field(default_factory=dict)
     manifests: Callable[[Path], Path] | None = None
-    shares_breakers: bool = False
 
 
 class UnsupportedError(Exception):

@@ -13,6 +13,7 @@ from typing import Any
 from bench.scenarios.replicas import Replicas, Store
 from gateway.adapters.http_tool import connection
 from gateway.adapters.redis.breakers import RedisBreakers
+from gateway.adapters.sqlite.breakers import SqliteBreakers
 from gateway.contract.envelope import Envelope
 from gateway.manifest import arguments, lookups
 from gateway.manifest.templates import RenderedRequest
@@ -115,8 +116,9 @@ def breaker_of_its_own() -> None:
     async def nobody(*_: Any) -> Any:
         raise BreakerStoreAway
 
-    put(RedisBreakers, "load", nobody)
-    put(RedisBreakers, "swap", nobody)
+    for store in (RedisBreakers, SqliteBreakers):
+        put(store, "load", nobody)
+        put(store, "swap", nobody)
 
 
 def no_linger() -> None:

@@ -61,9 +61,12 @@ class Approvals:
         return (*asked, f"{done} This would be another one.")
 
     async def granted(
-        self, visit: Visit, key: str, action_hash: str, earlier: Record | None
+        self, visit: Visit, key: str, hashed: Callable[[], str], earlier: Record | None
     ) -> Granted | Envelope | None:
         """What an approval lets the call do; else what its caller is told. None: look at the record again.
+
+        Args:
+            hashed: makes the action's hash, which only a call that needs an approval has to know.
 
         Raises:
             StoreUnavailableError: nobody knows.
@@ -73,6 +76,7 @@ class Approvals:
             return reasons
         if not reasons:
             return NOT_NEEDED
+        action_hash = hashed()
         found = await self._named(visit, action_hash)
         if isinstance(found, Envelope):
             return found

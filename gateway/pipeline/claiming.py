@@ -138,7 +138,7 @@ class Claims:
         if visit.intention.tool.approval is None:
             return NOT_NEEDED
         earlier = meeting.earlier if isinstance(meeting, Begin | BeginAgain) else None
-        return await self.approvals.granted(visit, key, self.action_hash(visit, key, rendered), earlier)
+        return await self.approvals.granted(visit, key, lambda: self.action_hash(visit, key, rendered), earlier)
 
     async def _let_go(self, tenant: str, key: str, token: str) -> None:
         """Free a record that this call may have claimed without hearing of it, and does nothing with."""

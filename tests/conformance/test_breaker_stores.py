@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 
 from gateway.adapters.memory.breakers import MemoryBreakers
 from gateway.adapters.redis.breakers import RedisBreakers
 from gateway.adapters.redis.memory import Memory
+from gateway.adapters.sqlite.breakers import SqliteBreakers
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.codes import BreakerCount
 from gateway.manifest.policies import BreakerPolicy
@@ -18,6 +20,7 @@ from gateway.stages.execute.breaker.ports import BreakerStore, Standing
 from tests import redis_servers
 from tests.clocks import ManualClock
 from tests.conformance.stores import TimedClient
+from tests.conformance.stores import host as host_of
 
 SCOPE = "payments"
 POLICY = BreakerPolicy(scope=SCOPE, consecutive=2, min_calls=100, open_s=60.0)
@@ -27,12 +30,15 @@ WORKED = Evidence(count=BreakerCount.SUCCESS)
 Open = Callable[[], BreakerStore]
 
 
-@pytest.fixture(params=["memory", *redis_servers.KINDS])
-async def opened(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterator[Open]:
+@pytest.fixture(params=["memory", "sqlite", *redis_servers.KINDS])
+async def opened(request: pytest.FixtureRequest, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Open]:
     """Each kind of store in turn; each call is one more gateway's view of it."""
     if request.param == "memory":
         only = MemoryBreakers(clock)
         yield lambda: only
+        return
+    if request.param == "sqlite":
+        yield lambda: SqliteBreakers(tmp_path / "store.db-breakers", host_of(clock))
         return
     redis_servers.need(request.param)
     server = redis_servers.shared(request.param)

@@ -33,7 +33,7 @@ CONTROLS = [
 ]
 
 
-ON_REDIS = [("half-open-for-all", "S7"), ("breaker-of-its-own", "S7")]
+SHARED = ["half-open-for-all", "breaker-of-its-own"]
 
 
 async def play(name: str, plan: Plan) -> Row:
@@ -53,19 +53,21 @@ async def test_without_the_protection_the_row_is_wrong(protection: str, name: st
     assert re.search(wrong, finding.wrong), row_text(without)
 
 
-async def test_one_of_fifty_callers_is_the_probe() -> None:
+@pytest.mark.parametrize("store", Store)
+async def test_one_of_fifty_callers_is_the_probe(store: Store) -> None:
     """The breaker is half open, fifty callers wait at two gateways, one of them cold: one reaches the provider."""
     columns = (Column.PLAIN, Column.KEYED, Column.LOOKUP)
-    row = await play("S7", Plan(new_target=lambda: Replicas(Store.REDIS), columns=columns))
+    row = await play("S7", Plan(new_target=lambda: Replicas(store), columns=columns))
 
     assert row.passed, row_text(row)
     assert [finding and finding.effects for finding in row.findings.values()] == [1, 1, 1]
 
 
-@pytest.mark.parametrize(("protection", "name"), ON_REDIS)
-async def test_without_a_shared_probe_many_reach_the_provider(protection: str, name: str) -> None:
+@pytest.mark.parametrize("store", Store)
+@pytest.mark.parametrize("protection", SHARED)
+async def test_without_a_shared_probe_many_reach_the_provider(protection: str, store: Store) -> None:
     """Where the half-open breaker lets everybody in, or each gateway knows what it has seen itself."""
-    without = await play(name, Plan(new_target=Without(protection, Store.REDIS), columns=(Column.KEYED,)))
+    without = await play("S7", Plan(new_target=Without(protection, store), columns=(Column.KEYED,)))
     finding = without.findings[Column.KEYED]
 
     assert finding is not None
@@ -114,5 +116,5 @@ async def test_a_refund_that_was_made_does_not_come_back_as_not_executed(
 
 def test_every_protection_has_a_control() -> None:
     """No protection can be taken out without a test that says what then goes wrong; the linger's is in the partition's tests."""
-    shown = {protection for protection, *_ in (*CONTROLS, *ON_REDIS)}
+    shown = {protection for protection, *_ in CONTROLS} | set(SHARED)
     assert shown == set(PROTECTIONS) - {"no-linger", "rules-before-the-record"}

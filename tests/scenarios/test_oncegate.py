@@ -10,7 +10,7 @@ GATEWAY = (Column.PLAIN, Column.KEYED, Column.LOOKUP)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [each.id for each in SCENARIOS if not each.shares_breakers])
+@pytest.mark.parametrize("name", [each.id for each in SCENARIOS])
 async def test_one_intention_is_one_effect(name: str) -> None:
     """The row is right for every class of write, with real processes and a provider that misbehaves."""
     plan = Plan(new_target=OnceGate, columns=GATEWAY)

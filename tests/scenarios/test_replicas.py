@@ -4,7 +4,7 @@ import pytest
 
 from bench.scenarios.replicas import Replicas, Store
 from bench.scenarios.stage import Column, Stage
-from bench.scenarios.target import Kind, Setting, UnsupportedError
+from bench.scenarios.target import Kind, Setting
 from gateway.demo.provider_process import ProviderProcess
 
 pytestmark = pytest.mark.slow
@@ -41,9 +41,3 @@ async def test_a_scenario_that_names_a_process_gets_it(tmp_path: Path) -> None:
     await provider.stop()
 
     assert [each.kind for each in told] == [Kind.DONE, Kind.DONE]
-
-
-async def test_on_a_file_breakers_are_not_shared(tmp_path: Path) -> None:
-    """A row that needs them shared stays empty there."""
-    with pytest.raises(UnsupportedError):
-        await Replicas().start(Setting(provider_url="http://127.0.0.1:1", folder=tmp_path, shares_breakers=True))

@@ -51,14 +51,19 @@ class CelExpression:
 
     def evaluate(self, values: Mapping[str, Any]) -> Any | EvaluationError:
         """The plain value; every failure of the engine is an EvaluationError."""
-        data = dict(values)
-        for root, nulls in self._absent.items():
-            data[root] = {**nulls, **data.get(root, {})}
+        data = values if isinstance(values, dict) else dict(values)
+        if self._absent:
+            data = dict(data)
+            for root, nulls in self._absent.items():
+                data[root] = {**nulls, **data.get(root, {})}
         try:
             result = self._program.eval(data=data)
             value = result.plain_value()
         except Exception as error:  # noqa: BLE001 - the engine raises RuntimeError and others for values it cannot read
             return EvaluationError(message=_first_line(error))
+        if value is True or value is False:
+            # No error is a truth value; asking for the type costs as much as a small expression.
+            return value
         if result.type() == cel.Type.ERROR or not isinstance(value, _PLAIN):
             return EvaluationError(message=_first_line(value))
         if self._boolean and not isinstance(value, bool):

@@ -2,15 +2,14 @@
 
 import asyncio
 import contextlib
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
-
-import orjson
 
 from gateway.adapters.redis.client import Client, Value
 from gateway.adapters.redis.memory import shared_key
+from gateway.at_rest.breakers import breaker_of, breaker_text
 from gateway.clock import Clock
-from gateway.stages.execute.breaker.breaker import Breaker, Forced, State
+from gateway.stages.execute.breaker.breaker import Breaker
 from gateway.stages.execute.breaker.ports import BreakerStoreAway, Standing
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 
@@ -51,8 +50,8 @@ class RedisBreakers:
         return self._heard[scope][1]
 
     async def swap(self, scope: str, expected: int, breaker: Breaker) -> Breaker:
-        (told,) = await self._ask("swap", scope, expected, _text(scope, breaker))
-        standing = _breaker(scope, told)
+        (told,) = await self._ask("swap", scope, expected, breaker_text(scope, breaker))
+        standing = breaker_of(scope, told)
         known = self._heard.get(scope, (0.0, _NOBODY_WROTE))[1]
         self._heard[scope] = (self._clock.monotonic(), replace(known, breaker=standing))
         return standing
@@ -71,7 +70,7 @@ class RedisBreakers:
         heard_at = self._clock.monotonic()
         for place, scope in enumerate(scopes):
             breaker, until = told[2 * place : 2 * place + 2]
-            standing = Standing(breaker=_breaker(scope, breaker), throttled_until=float(until or 0.0))
+            standing = Standing(breaker=breaker_of(scope, breaker), throttled_until=float(until or 0.0))
             self._heard[scope] = (heard_at, standing)
 
     async def _ask(self, name: str, *values: Value) -> list[Any]:
@@ -82,21 +81,3 @@ class RedisBreakers:
         except StoreUnavailableError as error:
             self._away_until = self._clock.monotonic() + _AWAY_S
             raise BreakerStoreAway from error
-
-
-def _text(scope: str, breaker: Breaker) -> bytes:
-    return orjson.dumps({"scope": scope, "breaker": asdict(breaker)})
-
-
-def _breaker(scope: str, text: bytes) -> Breaker:
-    if not text:
-        return Breaker()
-    told: dict[str, Any] = orjson.loads(text)
-    if told["scope"] != scope:
-        raise BreakerStoreAway
-    fields = told["breaker"]
-    forced = fields.pop("forced")
-    return Breaker(
-        **{**fields, "state": State(fields["state"])},
-        forced=None if forced is None else Forced(**{**forced, "to": State(forced["to"])}),
-    )

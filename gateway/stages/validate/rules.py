@@ -77,10 +77,11 @@ def decide(tool: Tool, guards: frozenset[Guards], facts: Facts, learnt: Learnt) 
     Where none refuses, those that leave it to a person are asked for together.
     """
     reasons: list[str] = []
+    values = call_values(facts)
     for rule in tool.rules:
         if rule.guards not in guards:
             continue
-        verdict = _judge(rule, facts, learnt)
+        verdict = _judge(rule, facts, values, learnt)
         if isinstance(verdict, Asking):
             reasons += verdict.reasons
         elif verdict is not None:
@@ -109,8 +110,7 @@ def known(tool: Tool, data: Any) -> Known:
     return Known(data=data)
 
 
-def _judge(rule: Rule, facts: Facts, learnt: Learnt) -> Denied | Asked | Asking | None:
-    values = call_values(facts)
+def _judge(rule: Rule, facts: Facts, values: Mapping[str, Any], learnt: Learnt) -> Denied | Asked | Asking | None:
     if rule.lookup is not None:
         asked = _asked(rule, rule.lookup, facts)
         if isinstance(asked, Denied):
@@ -121,7 +121,7 @@ def _judge(rule: Rule, facts: Facts, learnt: Learnt) -> Denied | Asked | Asking 
             case Unknowable() as failed:
                 return _unknowable(rule, rule.lookup, failed)
             case Known(data=data):
-                values["lookup"] = {"data": data}
+                values = {**values, "lookup": {"data": data}}
     verdict = rule.require.evaluate(values)
     if verdict is True:
         return None
