@@ -41,7 +41,14 @@ NOBODY: Final = Others()
 
 
 def see(
-    data: Any, tool: Tool, record: Record, *, started_at: float, others: Others = NOBODY, elsewhere: bool = False
+    data: Any,
+    tool: Tool,
+    record: Record,
+    *,
+    started_at: float,
+    others: Others = NOBODY,
+    elsewhere: bool = False,
+    older: bool = False,
 ) -> Sight:
     """What a valid answer shows about `record`. Without a send of ours that is known, only a match by key counts.
 
@@ -51,6 +58,7 @@ def see(
         others: whose candidates are not ours, or may not be.
         elsewhere: it is not the place where the record was made that answered: what is new to us may be old there, and
             its silence means nothing.
+        older: it was answered before the look-up was sent: what it shows is there, and its silence means nothing.
     """
     lookup = tool.reconcile.lookup
     candidates = None if lookup is None else candidates_in(data, lookup)
@@ -74,7 +82,7 @@ def see(
         elif verdict is True or isinstance(verdict, EvaluationError):
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
-    proves = not doubtful and not elsewhere and is_complete(data, lookup, values)
+    proves = not doubtful and not elsewhere and not older and is_complete(data, lookup, values)
     return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
 
 

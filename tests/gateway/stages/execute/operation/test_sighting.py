@@ -254,6 +254,12 @@ def test_what_another_may_have_done_is_nobodys() -> None:
     assert ids(seen(answer(item("mine")), others=Others(rivals=((TOOL, elsewhere),)))) == ["mine"]
 
 
+def test_an_answer_from_before_the_question_proves_no_absence() -> None:
+    """A cache had it: what it shows is there all the same."""
+    assert ids(see(answer(item("mine")), TOOL, RECORD, started_at=NOW, older=True)) == ["mine"]
+    assert not see(answer(), TOOL, RECORD, started_at=NOW, older=True).proves_absence
+
+
 def test_another_place_shows_only_what_has_our_key() -> None:
     """What is new to us may be old there, and what is not there may be here."""
     found = answer(item("new"), item("mine", key="key-1"))
