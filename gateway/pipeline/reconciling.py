@@ -121,17 +121,25 @@ class Looker:
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
-        started_at = self._parts.store.now()
+        started_at, started_wall = self._parts.store.now(), self._parts.store.wall()
         reader, instead = await self._readers.of(record, tool)
         told = await self._ask(reader, record, tool, trace, deadline=deadline)
         elsewhere = not isinstance(told.data, Readable) and instead is not None
         if elsewhere:
             told = await self._ask(instead, record, tool, trace, deadline=deadline)
         if not isinstance(told.data, Readable):
-            return sighting.blind(record, started_at=started_at)
+            return sighting.blind(record, started_at=started_at, started_wall=started_wall)
         others = await self._rivals.of(record, tool, horizon_s=horizon_s(tool))
-        data, older = told.data.value, told.older
-        return sighting.see(data, tool, record, started_at=started_at, others=others, elsewhere=elsewhere, older=older)
+        return sighting.see(
+            told.data.value,
+            tool,
+            record,
+            started_at=started_at,
+            started_wall=started_wall,
+            others=others,
+            elsewhere=elsewhere,
+            older=told.older,
+        )
 
     async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
         """Fold a sight into the record as it stands now, with the row of what was learned."""

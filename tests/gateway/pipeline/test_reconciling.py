@@ -224,3 +224,21 @@ async def test_nothing_is_sent_on_a_baseline_that_a_cache_had(rig: MakeRig) -> N
     assert (refused.error.code, gateway.provider.sent) == (ErrorCode.GATEWAY_CONFIG_ERROR, [])
     assert "cache" in refused.error.message
     assert (await gateway.call()).ok
+
+
+async def test_a_store_whose_clock_jumps_frees_nothing(rig: MakeRig) -> None:
+    """The provider may still act: by the wall clock, no time has passed since the send."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    operation_id = await in_doubt(gateway)
+    gateway.clock.wall_ahead_s = -1_000.0
+    gateway.clock.ahead_s += 1_000.0
+    for _ in range(3):
+        gateway.clock.wall_ahead_s -= 10.0
+        gateway.clock.ahead_s += 10.0
+        shown = await gateway.reconcile(operation_id)
+        assert (shown["state"], shown["negatives"]) == ("unknown", 0)
+    gateway.clock.wall_ahead_s = 0.0
+    for _ in range(2):
+        gateway.clock.ahead_s += 1_000.0
+        shown = await gateway.reconcile(operation_id)
+    assert shown["state"] == "free"

@@ -46,6 +46,7 @@ def see(
     record: Record,
     *,
     started_at: float,
+    started_wall: float,
     others: Others = NOBODY,
     elsewhere: bool = False,
     older: bool = False,
@@ -54,7 +55,7 @@ def see(
 
     Args:
         data: the look-up's validated raw result, before any view.
-        started_at: store clock, when the look-up was sent.
+        started_at: store clock, when the look-up was sent; `started_wall`: wall clock.
         others: whose candidates are not ours, or may not be.
         elsewhere: it is not the place where the record was made that answered: what is new to us may be old there, and
             its silence means nothing.
@@ -63,7 +64,7 @@ def see(
     lookup = tool.reconcile.lookup
     candidates = None if lookup is None else candidates_in(data, lookup)
     if lookup is None or candidates is None:
-        return blind(record, started_at=started_at)
+        return blind(record, started_at=started_at, started_wall=started_wall)
     found = [_identifier(lookup.baseline, item, data) for item in candidates]
     values = _values(tool, record, data)
     by_key = {**values, "baseline": _read(found)}
@@ -83,12 +84,18 @@ def see(
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
     proves = not doubtful and not elsewhere and not older and is_complete(data, lookup, values)
-    return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
+    return Sight(
+        matches=tuple(matches),
+        proves_absence=proves,
+        record=record,
+        started_at=started_at,
+        started_wall=started_wall,
+    )
 
 
-def blind(record: Record, *, started_at: float) -> Sight:
+def blind(record: Record, *, started_at: float, started_wall: float) -> Sight:
     """A look-up that failed, or whose answer cannot be read: it shows nothing."""
-    return Sight(matches=(), proves_absence=False, record=record, started_at=started_at)
+    return Sight(matches=(), proves_absence=False, record=record, started_at=started_at, started_wall=started_wall)
 
 
 def never_doubted_together(tool: Tool, other: Tool) -> bool:
