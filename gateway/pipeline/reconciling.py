@@ -96,7 +96,7 @@ class Looker:
         self._parts = parts
         self._keeper = keeper
         self._readers = Readers(parts, pins)
-        self._rivals = Rivals(parts)
+        self._rivals = Rivals(parts, pins)
 
     async def baseline(
         self, record: Record, tool: Tool, trace: CallTrace, *, deadline: float, under: Admission | None = None

@@ -28,12 +28,13 @@ class Others:
 
     Attributes:
         taken: identifiers of what they did: such a candidate is not ours.
-        rivals: those of which nobody knows the identifier, each with its tool: done, or not settled yet.
+        rivals: those of which nobody knows the identifier: done, or not settled yet. Each with its tool; None: it cannot
+            be loaded any more.
         overlooked: there may be more of them: only a match by key is safe.
     """
 
     taken: frozenset[Identifier] = frozenset()
-    rivals: tuple[tuple[Tool, Record], ...] = ()
+    rivals: tuple[tuple[Tool | None, Record], ...] = ()
     overlooked: bool = False
 
 
@@ -162,9 +163,11 @@ def _is_contested(others: Others, item: Mapping[str, Any], data: Any) -> bool:
     return others.overlooked or any(_may_be_of(tool, record, item, data) for tool, record in others.rivals)
 
 
-def _may_be_of(tool: Tool, record: Record, item: Mapping[str, Any], data: Any) -> bool:
-    lookup = tool.reconcile.lookup
-    return lookup is None or lookup.match.evaluate({**_values(tool, record, data), "item": item}) is not False
+def _may_be_of(tool: Tool | None, record: Record, item: Mapping[str, Any], data: Any) -> bool:
+    lookup = None if tool is None else tool.reconcile.lookup
+    if tool is None or lookup is None:
+        return True
+    return lookup.match.evaluate({**_values(tool, record, data), "item": item}) is not False
 
 
 def _values(tool: Tool, record: Record, data: Any) -> dict[str, Any]:
