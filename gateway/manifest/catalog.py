@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
+
+import orjson
 
 from gateway.manifest.building import Operator, build
 from gateway.manifest.complaint import Complaint, Severity
@@ -78,3 +81,11 @@ def load_pinned(canonical: bytes, operator: Operator) -> Tool | None:
     """
     tool, _ = build(read("pinned", canonical), operator)
     return tool
+
+
+def reader_named(canonical: bytes) -> str | None:
+    """The read that a pinned manifest's look-up asks, also of one that does not compile any more."""
+    node: Any = orjson.loads(canonical)
+    for name in ("reconcile", "lookup", "tool"):
+        node = node.get(name) if isinstance(node, Mapping) else None
+    return node if isinstance(node, str) else None

@@ -1,5 +1,6 @@
 """The manifests that records were made with, kept beside them: a changed or removed tool still settles what it began."""
 
+from gateway.manifest.catalog import reader_named
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
@@ -21,6 +22,7 @@ class Pins:
         # By the tool's digest, until another manifest is pinned: a write asks for both.
         self._kin: dict[str, tuple[PinnedManifest, ...]] = {}
         self._former: dict[str, tuple[Tool, ...]] = {}
+        self._asking: dict[str, frozenset[str]] = {}
 
     async def start(self) -> None:
         """Learn what earlier processes pinned, and pin the tools in use.
@@ -106,6 +108,16 @@ class Pins:
         manifest = self._pinned.get(digest)
         return None if manifest is None else self._compile(manifest)
 
+    async def asking(self, reader: str) -> frozenset[str]:
+        """Names of the tools that ever had a look-up by that read, in whichever of their manifests."""
+        await self.refresh()
+        known = self._asking.get(reader)
+        if known is None:
+            pinned = (it for it in self._pinned.values() if reader_named(it.canonical) == reader)
+            known = self._asking[reader] = frozenset(it.tool for it in pinned)
+        tools = self._parts.tools.catalogue.tools.values()
+        return known | {it.name for it in tools if it.reconcile.lookup and it.reconcile.lookup.tool == reader}
+
     async def _learn(self) -> None:
         for manifest in await self._parts.store.pinned():
             self._remember(manifest)
@@ -115,6 +127,7 @@ class Pins:
             self._pinned[manifest.digest] = manifest
             self._kin.clear()
             self._former.clear()
+            self._asking.clear()
 
     def _kin_of(self, tool: Tool) -> tuple[PinnedManifest, ...]:
         kin = self._kin.get(tool.digest)

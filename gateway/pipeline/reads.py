@@ -11,6 +11,7 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.deadline import attempt_limits
+from gateway.stages.execute.attempt.freshness import anew
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Unknown
 from gateway.stages.execute.breaker.breaker import Kind
 from gateway.stages.monitor.ports import AttemptKind, CallTrace, ReconcileTrace
@@ -80,12 +81,14 @@ async def run_lookup(
     deadline: float,
     under: Admission | None = None,
 ) -> Outcome | Withheld:
-    """One attempt of a reconciliation's read: nobody's permissions and limits, a slot and a connection of its own.
+    """One attempt of a reconciliation's read: nobody's permissions and limits, a slot and a connection of its own, and
+    no answer that a cache has kept.
 
     Args:
         under: the admission of the write that waits for it.
     """
-    return await _attempt(parts, tool, rendered, trace, _Try(deadline=deadline, kind=Kind.LOOKUP, under=under))
+    attempt = _Try(deadline=deadline, kind=Kind.LOOKUP, under=under)
+    return await _attempt(parts, tool, anew(rendered), trace, attempt)
 
 
 @quick

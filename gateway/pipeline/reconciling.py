@@ -3,8 +3,11 @@
 Evidence decides, by the rules of `lookups.py` and `replay.py`; here it is only fetched and carried to the record.
 """
 
+from dataclasses import dataclass
+
 from gateway.contract.codes import ErrorCode
 from gateway.contract.execution import ExecutionRow
+from gateway.contract.quick import quick
 from gateway.manifest.placeholders import CallValues, RenderError
 from gateway.manifest.policies import Caches
 from gateway.manifest.tool import Tool
@@ -16,6 +19,7 @@ from gateway.pipeline.reads import run_lookup
 from gateway.pipeline.rivals import Rivals
 from gateway.pipeline.sending import Admission, Withheld
 from gateway.pipeline.telling import afterwards
+from gateway.stages.execute.attempt.freshness import is_older
 from gateway.stages.execute.attempt.outcome import Done
 from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import lookups, machine, sighting
@@ -34,6 +38,25 @@ _TOO_LONG = Withheld(
     code=ErrorCode.GATEWAY_CONFIG_ERROR,
     reason="the list of its look-up is longer than `limits.result_bytes` and cannot be read whole",
 )
+
+_KEPT = Withheld(
+    code=ErrorCode.GATEWAY_CONFIG_ERROR,
+    reason="its look-up is answered by a cache on the way, which may not know what was done meanwhile",
+)
+
+
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """A look-up's answer.
+
+    Attributes:
+        data: its validated raw result; why it cannot be read; None: there is none.
+        older: a cache had it before it was asked for.
+    """
+
+    data: Readable | Misread | None = None
+    older: bool = False
 
 
 def lookup_terms(tool: Tool) -> LookupTerms | None:
@@ -73,7 +96,7 @@ class Looker:
         self._parts = parts
         self._keeper = keeper
         self._readers = Readers(parts, pins)
-        self._rivals = Rivals(parts)
+        self._rivals = Rivals(parts, pins)
 
     async def baseline(
         self, record: Record, tool: Tool, trace: CallTrace, *, deadline: float, under: Admission | None = None
@@ -89,23 +112,34 @@ class Looker:
         if lookup is None or lookup.baseline is None:
             return ()
         reader, _ = await self._readers.of(record, tool)
-        data = await self._ask(reader, record, tool, trace, deadline=deadline, under=under)
-        if isinstance(data, Readable):
-            return sighting.identifiers(data.value, lookup, record.bodies.arguments)
-        return _TOO_LONG if data is Misread.TOO_LARGE else None
+        told = await self._ask(reader, record, tool, trace, deadline=deadline, under=under)
+        if told.older:
+            return _KEPT
+        if isinstance(told.data, Readable):
+            return sighting.identifiers(told.data.value, lookup, record.bodies.arguments)
+        return _TOO_LONG if told.data is Misread.TOO_LARGE else None
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
-        started_at = self._parts.store.now()
+        started_at, started_wall = self._parts.store.now(), self._parts.store.wall()
         reader, instead = await self._readers.of(record, tool)
-        data = await self._ask(reader, record, tool, trace, deadline=deadline)
-        elsewhere = not isinstance(data, Readable) and instead is not None
+        told = await self._ask(reader, record, tool, trace, deadline=deadline)
+        elsewhere = not isinstance(told.data, Readable) and instead is not None
         if elsewhere:
-            data = await self._ask(instead, record, tool, trace, deadline=deadline)
-        if not isinstance(data, Readable):
-            return sighting.blind(record, started_at=started_at)
+            told = await self._ask(instead, record, tool, trace, deadline=deadline)
+        if not isinstance(told.data, Readable):
+            return sighting.blind(record, started_at=started_at, started_wall=started_wall)
         others = await self._rivals.of(record, tool, horizon_s=horizon_s(tool))
-        return sighting.see(data.value, tool, record, started_at=started_at, others=others, elsewhere=elsewhere)
+        return sighting.see(
+            told.data.value,
+            tool,
+            record,
+            started_at=started_at,
+            started_wall=started_wall,
+            others=others,
+            elsewhere=elsewhere,
+            older=told.older,
+        )
 
     async def apply(self, sight: Sight, tool: Tool, *, by: str = "lookup", trace_id: str | None = None) -> Record:
         """Fold a sight into the record as it stands now, with the row of what was learned."""
@@ -152,30 +186,32 @@ class Looker:
         *,
         deadline: float,
         under: Admission | None = None,
-    ) -> Readable | Misread | None:
-        """The look-up's validated raw result, as nobody in particular; why it cannot be read; None: there is none."""
+    ) -> _Told:
+        """What the look-up is answered, as nobody in particular."""
         lookup = tool.reconcile.lookup
         if lookup is None or reader is None:
-            return None
+            return _Told()
         try:
             # Rendered by the tool of today for the arguments of then, it may miss some.
             asked = lookup.arguments.render(CallValues(args=record.bodies.arguments, key=tool.key_value(record.key)))
             verdict = validation.accept(reader, asked)
             if not isinstance(verdict, Accepted):
-                return None
+                return _Told()
             rendered = render(reader, CallValues(args=verdict.args, key=""))
         except RenderError:
-            return None
-        until = min(deadline, self._parts.clock.monotonic() + reader.timeouts.total_s)
+            return _Told()
+        asked_at = self._parts.clock.monotonic()
+        until = min(deadline, asked_at + reader.timeouts.total_s)
         outcome = await run_lookup(self._parts, reader, rendered, trace, deadline=until, under=under)
         if isinstance(outcome, Withheld) or not isinstance(outcome, Done) or outcome.code is not None:
             too_large = isinstance(outcome, Done) and outcome.code == ErrorCode.RESULT_TOO_LARGE
-            return Misread.TOO_LARGE if too_large else None
+            return _Told(data=Misread.TOO_LARGE if too_large else None)
         if outcome.answer is None or outcome.pending:
-            return None
+            return _Told()
         fault = None if reader.result is None else reader.result.fault
         value = read(outcome.answer, fault=fault, max_bytes=reader.limits.result_bytes)
-        return value if isinstance(value, Readable) else value.misread
+        older = is_older(outcome.answer, self._parts.clock.monotonic() - asked_at)
+        return _Told(data=value if isinstance(value, Readable) else value.misread, older=older)
 
 
 class _Rows:

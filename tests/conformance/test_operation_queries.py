@@ -145,3 +145,26 @@ async def test_a_second_view_sees_what_the_first_stored(harness: Harness, clock:
     assert await other.by_key("acme", record.key) == record
     assert await other.commit(Change(before=record, after=done)) == Applied()
     assert await one.by_key("acme", record.key) == done
+
+
+async def test_the_last_tombstone_is_among_the_settled(store: OperationStore, clock: ManualClock) -> None:
+    """What was forgotten of a tool's done operations is not passed over in silence; what was refused did nothing."""
+    now = clock.monotonic()
+    first, second = [await drive(store, history(name, State.DONE, now)) for name in ("a", "b")]
+    done = await drive(store, history("c", State.DONE, now))
+    refused = await drive(store, history("d", State.REFUSED, now))
+    settled_wall = done.settled_wall
+    assert settled_wall is not None
+    await store.forget(retention_s=1e9, operation_id=refused.operation_id)
+    assert await store.settled_results("acme", "refund", 0.0, 10) == (done, second, first)
+    await store.forget(retention_s=1e9, operation_id=second.operation_id)
+    found = await store.settled_results("acme", "refund", 0.0, 1)
+    assert [(it.key, it.tombstone) for it in found] == [(done.key, False), (second.key, True)]
+    clock.step_wall(settled_wall + 1.0 - clock.wall())
+    assert await store.forget(retention_s=0.0) == 2
+    found = await store.settled_results("acme", "refund", 0.0, 10)
+    assert [it.tombstone for it in found] == [True]
+    assert found[0].settled_wall == settled_wall
+    assert await store.settled_results("acme", "refund", settled_wall + 0.5, 10) == ()
+    assert await store.settled_results("acme", "ship", 0.0, 10) == ()
+    assert await store.settled_results("other", "refund", 0.0, 10) == ()

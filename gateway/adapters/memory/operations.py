@@ -135,9 +135,12 @@ class MemoryOperationStore:
     async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
         await self._turn()
         asked = OperationFilter(tenant=tenant, tool=tool, states=frozenset({State.DONE}))
-        done = [r for r in reversed(self._records.values()) if matches(r, asked) and not r.tombstone]
+        done = [
+            r for r in reversed(self._records.values()) if matches(r, asked) and (r.settled_wall or 0.0) >= since_wall
+        ]
         latest = sorted(done, key=lambda it: it.settled_wall or 0.0, reverse=True)
-        return _copies([it for it in latest if (it.settled_wall or 0.0) >= since_wall][:limit])
+        kept, buried = [it for it in latest if not it.tombstone], [it for it in latest if it.tombstone]
+        return _copies([*kept[:limit], *buried[:1]])
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
         await self._write()

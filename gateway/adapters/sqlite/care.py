@@ -3,9 +3,9 @@
 # ruff: noqa: S608 - what is put into the statements are constants of this package; values are bound
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import apsw
 
@@ -28,6 +28,10 @@ WITH RECURSIVE names (tool) AS (
 )
 SELECT tool FROM names WHERE tool IS NOT NULL"""
 _BURY: Final = "UPDATE operations SET tombstone = 1, bodies = NULL, version = version + 1"
+_BURIED: Final = " RETURNING tenant, tool, state, settled_wall, key"
+_REMEMBER: Final = """
+INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+  WHERE ? > (SELECT settled_wall FROM operations WHERE key = meta.value)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +90,9 @@ def forget_settled(connection: apsw.Connection, settled_until_wall: float, tools
         return 0
     sql = (
         f"{_BURY} WHERE rowid IN (SELECT rowid FROM operations WHERE {_FORGETTABLE}"
-        f" AND tool IN ({', '.join('?' * len(names))}) AND settled_wall <= ? LIMIT ?)"
+        f" AND tool IN ({', '.join('?' * len(names))}) AND settled_wall <= ? LIMIT ?){_BURIED}"
     )
-    connection.execute(sql, (*names, settled_until_wall, CHUNK))
-    return connection.changes()
+    return _buried(connection, connection.execute(sql, (*names, settled_until_wall, CHUNK)).fetchall())
 
 
 def tools_kept(connection: apsw.Connection) -> tuple[str, ...]:
@@ -99,8 +102,24 @@ def tools_kept(connection: apsw.Connection) -> tuple[str, ...]:
 
 def forget_one(connection: apsw.Connection, operation_id: str) -> int:
     """Turn one settled record into a tombstone; how many."""
-    connection.execute(f"{_BURY} WHERE operation_id = ? AND {_FORGETTABLE}", (operation_id,))
-    return connection.changes()
+    sql = f"{_BURY} WHERE operation_id = ? AND {_FORGETTABLE}{_BURIED}"
+    return _buried(connection, connection.execute(sql, (operation_id,)).fetchall())
+
+
+def last_buried(tenant: str, tool: str) -> str:
+    """Where `meta` has the key of the tool's DONE tombstone that was settled last."""
+    return f"buried {tool} {tenant}"
+
+
+def _buried(connection: apsw.Connection, rows: Sequence[tuple[Any, ...]]) -> int:
+    latest: dict[str, tuple[float, str]] = {}
+    for tenant, tool, state, settled_wall, key in rows:
+        if state == "done":
+            name = last_buried(tenant, tool)
+            latest[name] = max(latest.get(name, (settled_wall, key)), (settled_wall, key))
+    for name, (settled_wall, key) in latest.items():
+        connection.execute(_REMEMBER, (name, key, settled_wall))
+    return len(rows)
 
 
 def prune_rows(connection: apsw.Connection, until_wall: float) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import apsw
 
+from gateway.adapters.sqlite.care import last_buried
 from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
@@ -90,12 +91,14 @@ def operations(connection: apsw.Connection, query: OperationFilter, sealer: Seal
 def settled(
     connection: apsw.Connection, tenant: str, tool: str, since_wall: float, limit: int, sealer: Sealer
 ) -> tuple[Record, ...]:
-    """DONE records of a tool with their bodies, settled since then, the latest first."""
+    """DONE records of a tool with their bodies, settled since then, the latest first; then its last tombstone of these."""
     sql = (
         f"{_SELECT} INDEXED BY operations_forgettable WHERE {_KEPT} AND tool = ? AND settled_wall >= ?"
         " AND tenant = ? AND state = 'done' ORDER BY settled_wall DESC, rowid DESC LIMIT ?"
     )
-    return _records(connection, sql, (tool, since_wall, tenant, limit), sealer)
+    kept = _records(connection, sql, (tool, since_wall, tenant, limit), sealer)
+    buried = f"{_SELECT} WHERE key = (SELECT value FROM meta WHERE name = ?) AND settled_wall >= ?"
+    return kept + _records(connection, buried, (last_buried(tenant, tool), since_wall), sealer)
 
 
 def rows(connection: apsw.Connection, query: RowFilter) -> tuple[ExecutionRow, ...]:

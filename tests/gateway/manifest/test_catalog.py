@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.manifest.catalog import Catalogue, load, load_pinned
+from gateway.manifest.catalog import Catalogue, load, load_pinned, reader_named
 from gateway.manifest.complaint import Severity
 from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, changed, compiled, loaded
 
@@ -141,3 +141,10 @@ def test_whatever_stands_in_a_manifest_is_a_complaint_at_a_place(base: dict[str,
 
     assert all(complaint.message and complaint.line >= 1 and complaint.column >= 1 for complaint in result.complaints)
     assert (result.catalogue is None) == any(it.severity is Severity.ERROR for it in result.complaints)
+
+
+def test_the_read_of_a_pinned_manifest_is_named() -> None:
+    """Without compiling it: it may not compile any more."""
+    assert reader_named(compiled(KEYED).canonical) == "get_status"
+    assert reader_named(compiled(PLAIN).canonical) is None
+    assert reader_named(b'{"reconcile":{"lookup":5}}') is None

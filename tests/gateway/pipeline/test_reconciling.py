@@ -1,7 +1,5 @@
 """What a look-up may prove, and for whom: candidates, baselines, other operations' results, whole answers."""
 
-import json
-
 import pytest
 
 from gateway.contract.codes import ErrorCode
@@ -158,16 +156,14 @@ async def test_a_found_result_that_is_not_what_the_tool_declares(rig: MakeRig) -
 
 
 async def test_a_look_up_whose_arguments_do_not_fit_shows_nothing(rig: MakeRig) -> None:
-    """The reader has changed since: it is not asked, and nothing is concluded."""
-    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
-    gateway.provider.every_read = listing()
+    """The reader takes no such order: it is not asked, and nothing is concluded."""
+    by_key = {"reconcile.lookup.baseline": REMOVED, "reconcile.lookup.match": "item.key == key"}
+    narrow = read({"arguments.properties.order.pattern": "^Z+$"})
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", **by_key}), narrow)
     operation_id = await in_doubt(gateway)
-    narrower = read({"arguments.properties.order.pattern": "^Z+$"})
-    (gateway.manifests / "get_status.yaml").write_text(json.dumps(narrower))
-    assert gateway.shelf.reload()
-    gateway.provider.every_read = listing(OURS)
-    assert (await gateway.reconcile(operation_id))["state"] == "unknown"
-    assert len(gateway.provider.asked) == 1
+    gateway.clock.ahead_s += 1_000
+    shown = await gateway.reconcile(operation_id)
+    assert (shown["state"], shown["negatives"], gateway.provider.asked) == ("unknown", 0, [])
 
 
 async def test_a_look_up_for_one_candidate(rig: MakeRig) -> None:
@@ -194,3 +190,55 @@ async def test_the_rows_of_a_look_up_name_its_trace(rig: MakeRig) -> None:
     assert None not in (call.trace_id, settlement.trace_id)
     assert call.trace_id != settlement.trace_id
     assert (settlement.operation_id, settlement.tool, settlement.run_id) == (operation_id, "act", call.run_id)
+
+
+async def test_look_ups_ask_no_cache(rig: MakeRig) -> None:
+    """The one before the send and those after it; a caller's own read leaves caches alone."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    operation_id = await in_doubt(gateway)
+    await gateway.reconcile(operation_id)
+    await gateway.call(tool="get_status")
+    asked = [it.headers.get("cache-control") for it in gateway.provider.asked]
+    assert asked == ["no-cache, no-store", "no-cache, no-store", None]
+
+
+async def test_what_a_cache_had_proves_no_absence(rig: MakeRig) -> None:
+    """An answer that is older than its question has not seen what was done since; what it shows counts."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    operation_id = await in_doubt(gateway)
+    for _ in range(3):
+        gateway.clock.ahead_s += 1_000
+        gateway.provider.reads += [answer(200, {"items": [], "complete": True}, Age="300")]
+        shown = await gateway.reconcile(operation_id)
+        assert (shown["state"], shown["negatives"]) == ("unknown", 0)
+    gateway.provider.reads += [answer(200, {"items": [OURS], "complete": True}, Age="300")]
+    assert (await gateway.reconcile(operation_id))["state"] == "done"
+
+
+async def test_nothing_is_sent_on_a_baseline_that_a_cache_had(rig: MakeRig) -> None:
+    """What was done since it was kept would later be taken for ours. The caller is told why."""
+    gateway = await rig(looked_up())
+    gateway.provider.reads += [answer(200, {"items": [], "complete": True}, Age="300")]
+    refused = await gateway.call()
+    assert refused.error is not None
+    assert (refused.error.code, gateway.provider.sent) == (ErrorCode.GATEWAY_CONFIG_ERROR, [])
+    assert "cache" in refused.error.message
+    assert (await gateway.call()).ok
+
+
+async def test_a_store_whose_clock_jumps_frees_nothing(rig: MakeRig) -> None:
+    """The provider may still act: by the wall clock, no time has passed since the send."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    operation_id = await in_doubt(gateway)
+    gateway.clock.wall_ahead_s = -1_000.0
+    gateway.clock.ahead_s += 1_000.0
+    for _ in range(3):
+        gateway.clock.wall_ahead_s -= 10.0
+        gateway.clock.ahead_s += 10.0
+        shown = await gateway.reconcile(operation_id)
+        assert (shown["state"], shown["negatives"]) == ("unknown", 0)
+    gateway.clock.wall_ahead_s = 0.0
+    for _ in range(2):
+        gateway.clock.ahead_s += 1_000.0
+        shown = await gateway.reconcile(operation_id)
+    assert shown["state"] == "free"

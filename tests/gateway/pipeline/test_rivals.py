@@ -1,6 +1,7 @@
 """What another operation may have done is not taken for ours, settled or not."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -110,3 +111,59 @@ async def test_a_settled_one_has_what_it_did(rig: MakeRig) -> None:
     assert (await gateway.call(tool="act2")).ok
     assert (await gateway.reconcile(doubtful.meta.operation_id))["state"] == "done"
     assert (await gateway.call()).data["id"] == "A-1"
+
+
+async def test_a_tool_that_is_gone_keeps_what_it_did(rig: MakeRig) -> None:
+    """Its operations are found by the manifest that they were made with, settled or not."""
+    gateway = await rig(looked_up(ONE), looked_up(TWO))
+    gateway.provider.writes += [cut, act]
+    doubtful = await gateway.call()
+    assert (await gateway.call(tool="act2")).ok
+    (gateway.manifests / "act2.yaml").unlink()
+    assert gateway.shelf.reload()
+    assert await settled(gateway, doubtful.meta.operation_id) == "free"
+
+
+async def test_a_tool_that_is_gone_leaves_doubts(rig: MakeRig) -> None:
+    """The same, while it is unknown what its operation did."""
+    gateway = await rig(looked_up(ONE), looked_up(TWO))
+    gateway.provider.writes += [cut, acts_then(cut)]
+    doubtful = await gateway.call()
+    await gateway.call(tool="act2")
+    (gateway.manifests / "act2.yaml").unlink()
+    assert gateway.shelf.reload()
+    assert await settled(gateway, doubtful.meta.operation_id) == "unknown"
+
+
+async def test_what_was_forgotten_may_have_done_it(rig: MakeRig) -> None:
+    """Its identifier is gone with its result: the item proves nothing, and neither does its being there."""
+    gateway = await rig(looked_up(ONE), looked_up(TWO))
+    gateway.provider.writes += [cut, act]
+    doubtful = await gateway.call()
+    done = await gateway.call(tool="act2")
+    await gateway.store.forget(retention_s=1e9, operation_id=done.meta.operation_id)
+    assert await settled(gateway, doubtful.meta.operation_id) == "unknown"
+
+
+async def test_what_was_forgotten_before_our_time_is_no_rival(rig: MakeRig) -> None:
+    """It cannot have acted after our baseline."""
+    gateway = await rig(looked_up(ONE), looked_up(TWO))
+    done = await gateway.call(tool="act2")
+    await gateway.store.forget(retention_s=1e9, operation_id=done.meta.operation_id)
+    gateway.clock.ahead_s += 1_000
+    gateway.provider.writes += [acts_then(cut)]
+    doubtful = await gateway.call()
+    assert (await gateway.reconcile(doubtful.meta.operation_id))["state"] == "done"
+
+
+async def test_a_tool_that_has_another_look_up_by_now_is_no_rival(rig: MakeRig) -> None:
+    """What it has sent since is found by the other read."""
+    gateway = await rig(looked_up(ONE), looked_up(TWO), read({"name": "get_other"}))
+    gateway.provider.writes += [act, acts_then(cut), cut]
+    assert (await gateway.call("B", tool="act2")).ok
+    doubtful = await gateway.call()
+    (gateway.manifests / "act2.yaml").write_text(json.dumps(looked_up({**TWO, "reconcile.lookup.tool": "get_other"})))
+    assert gateway.shelf.reload()
+    gateway.provider.reads += [listing()]
+    await gateway.call(tool="act2")
+    assert (await gateway.reconcile(doubtful.meta.operation_id))["state"] == "done"

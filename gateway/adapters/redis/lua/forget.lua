@@ -10,6 +10,13 @@ local function bury(key, tool)
   redis.call('HSET', op, 'x', '1')
   redis.call('HINCRBY', op, 'v', 1)
   redis.call('HDEL', op, 'b')
+  local ended = redis.call('ZSCORE', P .. 'kept:' .. tool, key)
+  if ended and redis.call('HGET', op, 's') == 'done' then
+    local last = redis.call('HGET', P .. 'buried', tool)
+    if not last or tonumber(ended) > tonumber(string.match(last, '^%S+')) then
+      redis.call('HSET', P .. 'buried', tool, ended .. ' ' .. key)
+    end
+  end
   redis.call('ZREM', P .. 'kept:' .. tool, key)
   count = count + 1
 end

@@ -1,4 +1,4 @@
--- Done records of one tool that have their bodies, the latest settled first.
+-- Done records of one tool that have their bodies, the latest settled first; then its tombstone that was settled last.
 --
 -- ARGV[4]  tool  [5] settled at or after this (wall, s)  [6] how many at most
 local source, limit = P .. 'kept:' .. ARGV[4], tonumber(ARGV[6])
@@ -27,5 +27,10 @@ end)
 local records = {}
 for i = 1, math.min(limit, #found) do
   records[i] = record(found[i][3])
+end
+local buried = redis.call('HGET', P .. 'buried', ARGV[4])
+local ended, key = string.match(buried or '', '^(%S+) (%S+)$')
+if ended and tonumber(ended) >= tonumber(ARGV[5]) then
+  records[#records + 1] = record(key)
 end
 return answer('ok', records)

@@ -14,6 +14,7 @@
 -- hold:DIGEST   set of the keys that stand on one hold
 -- ops, open     zset of keys by seq: all records; those neither done nor refused
 -- kept:TOOL     zset of keys by the wall time of their end (s): settled records that have bodies
+-- buried        hash: of each TOOL the tombstone whose operation was done last: the wall time of its end (s), and its key
 -- tools         set: every TOOL of which there ever was a kept:TOOL
 -- due           zset of keys by when they need care (store's clock, s)
 -- doubt         zset of keys by since when they are in doubt (wall, s)

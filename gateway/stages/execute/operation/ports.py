@@ -185,7 +185,8 @@ class OperationStore(ApprovalStore, Protocol):
 
     async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
         """DONE records of one tool with their bodies, settled at or after `since_wall`, the latest first: what look-up
-        candidates may already be attributed to.
+        candidates may already be attributed to. Behind them, beyond `limit`, the tombstone that was settled last, if
+        that was since then: what it did has no identifier any more.
         """
         ...
 

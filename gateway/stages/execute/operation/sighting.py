@@ -28,12 +28,13 @@ class Others:
 
     Attributes:
         taken: identifiers of what they did: such a candidate is not ours.
-        rivals: those of which nobody knows the identifier, each with its tool: done, or not settled yet.
+        rivals: those of which nobody knows the identifier: done, or not settled yet. Each with its tool; None: it cannot
+            be loaded any more.
         overlooked: there may be more of them: only a match by key is safe.
     """
 
     taken: frozenset[Identifier] = frozenset()
-    rivals: tuple[tuple[Tool, Record], ...] = ()
+    rivals: tuple[tuple[Tool | None, Record], ...] = ()
     overlooked: bool = False
 
 
@@ -41,21 +42,30 @@ NOBODY: Final = Others()
 
 
 def see(
-    data: Any, tool: Tool, record: Record, *, started_at: float, others: Others = NOBODY, elsewhere: bool = False
+    data: Any,
+    tool: Tool,
+    record: Record,
+    *,
+    started_at: float,
+    started_wall: float,
+    others: Others = NOBODY,
+    elsewhere: bool = False,
+    older: bool = False,
 ) -> Sight:
     """What a valid answer shows about `record`. Without a send of ours that is known, only a match by key counts.
 
     Args:
         data: the look-up's validated raw result, before any view.
-        started_at: store clock, when the look-up was sent.
+        started_at: store clock, when the look-up was sent; `started_wall`: wall clock.
         others: whose candidates are not ours, or may not be.
         elsewhere: it is not the place where the record was made that answered: what is new to us may be old there, and
             its silence means nothing.
+        older: it was answered before the look-up was sent: what it shows is there, and its silence means nothing.
     """
     lookup = tool.reconcile.lookup
     candidates = None if lookup is None else candidates_in(data, lookup)
     if lookup is None or candidates is None:
-        return blind(record, started_at=started_at)
+        return blind(record, started_at=started_at, started_wall=started_wall)
     found = [_identifier(lookup.baseline, item, data) for item in candidates]
     values = _values(tool, record, data)
     by_key = {**values, "baseline": _read(found)}
@@ -74,13 +84,19 @@ def see(
         elif verdict is True or isinstance(verdict, EvaluationError):
             # A candidate of which we cannot say whether it is ours makes the silence of the others worthless.
             doubtful = True
-    proves = not doubtful and not elsewhere and is_complete(data, lookup, values)
-    return Sight(matches=tuple(matches), proves_absence=proves, record=record, started_at=started_at)
+    proves = not doubtful and not elsewhere and not older and is_complete(data, lookup, values)
+    return Sight(
+        matches=tuple(matches),
+        proves_absence=proves,
+        record=record,
+        started_at=started_at,
+        started_wall=started_wall,
+    )
 
 
-def blind(record: Record, *, started_at: float) -> Sight:
+def blind(record: Record, *, started_at: float, started_wall: float) -> Sight:
     """A look-up that failed, or whose answer cannot be read: it shows nothing."""
-    return Sight(matches=(), proves_absence=False, record=record, started_at=started_at)
+    return Sight(matches=(), proves_absence=False, record=record, started_at=started_at, started_wall=started_wall)
 
 
 def never_doubted_together(tool: Tool, other: Tool) -> bool:
@@ -147,9 +163,11 @@ def _is_contested(others: Others, item: Mapping[str, Any], data: Any) -> bool:
     return others.overlooked or any(_may_be_of(tool, record, item, data) for tool, record in others.rivals)
 
 
-def _may_be_of(tool: Tool, record: Record, item: Mapping[str, Any], data: Any) -> bool:
-    lookup = tool.reconcile.lookup
-    return lookup is None or lookup.match.evaluate({**_values(tool, record, data), "item": item}) is not False
+def _may_be_of(tool: Tool | None, record: Record, item: Mapping[str, Any], data: Any) -> bool:
+    lookup = None if tool is None else tool.reconcile.lookup
+    if tool is None or lookup is None:
+        return True
+    return lookup.match.evaluate({**_values(tool, record, data), "item": item}) is not False
 
 
 def _values(tool: Tool, record: Record, data: Any) -> dict[str, Any]:

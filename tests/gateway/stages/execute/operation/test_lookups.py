@@ -9,7 +9,16 @@ from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.execute.operation.lookups import LookupTerms, Sight, counts, due_at
 from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.record import Knowledge, Record, State
-from tests.gateway.stages.execute.operation.records import LEASE_END, MINE, NOW, SETTLEMENT, record, sending, tried
+from tests.gateway.stages.execute.operation.records import (
+    LEASE_END,
+    MINE,
+    NOW,
+    SETTLEMENT,
+    WALL,
+    record,
+    sending,
+    tried,
+)
 
 _UNKNOWN = Knowledge.UNKNOWN
 TERMS = LookupTerms(settle_after_s=150.0, confirm=2, confirm_every_s=2.0)
@@ -17,9 +26,17 @@ DUE = NOW + TERMS.settle_after_s
 FOUND = Settlement(by="lookup", wall=1.0, result=b"{}")
 
 
-def sight(it: Record, started_at: float, *, matches: int = 0, proves_absence: bool = True) -> Sight:
-    """What a look-up saw that started then."""
-    return Sight(matches=({"id": "r"},) * matches, proves_absence=proves_absence, record=it, started_at=started_at)
+def sight(
+    it: Record, started_at: float, *, matches: int = 0, proves_absence: bool = True, wall_ahead_s: float = 0.0
+) -> Sight:
+    """What a look-up saw that started then, by clocks that agree unless `wall_ahead_s` says otherwise."""
+    return Sight(
+        matches=({"id": "r"},) * matches,
+        proves_absence=proves_absence,
+        record=it,
+        started_at=started_at,
+        started_wall=WALL + started_at - NOW + wall_ahead_s,
+    )
 
 
 def find(it: Record, matches: int, *, attempts: int | None = None) -> Record:
@@ -40,6 +57,28 @@ def test_silence_proves_nothing_before_settle_after() -> None:
     assert due_at(it, TERMS) == DUE
     assert counts(sight(it, DUE), TERMS)
     assert not counts(sight(it, DUE - 0.001), TERMS)
+
+
+def test_silence_counts_by_both_clocks() -> None:
+    """A store's clock that jumps forward, or a wall clock that does, lets no time pass for the provider."""
+    it = record(State.UNKNOWN, tried(_UNKNOWN))
+
+    assert not counts(sight(it, DUE + 999.0, wall_ahead_s=-999.001), TERMS)
+    assert counts(sight(it, DUE + 999.0, wall_ahead_s=-999.0), TERMS)
+    assert not counts(sight(it, DUE - 0.001, wall_ahead_s=999.0), TERMS)
+
+
+@pytest.mark.parametrize(
+    ("known", "last"),
+    [((_UNKNOWN, _UNKNOWN), 1.0), ((_UNKNOWN, Knowledge.NOT_SENT), 0.0), ((), 5.0)],
+    ids=["two", "one was not sent", "forgotten"],
+)
+def test_the_wall_clock_counts_from_the_last_send(known: tuple[Knowledge, ...], last: float) -> None:
+    """Of those that may have acted; of a send that was forgotten, from when that was noticed."""
+    it = record(State.UNKNOWN, tried(*known), created_wall=WALL + 5.0)
+
+    assert counts(sight(it, DUE, wall_ahead_s=last), TERMS)
+    assert not counts(sight(it, DUE, wall_ahead_s=last - 0.001), TERMS)
 
 
 def test_settle_after_counts_from_the_end_of_listening() -> None:

@@ -56,7 +56,7 @@ def answer(*items: Any, complete: bool = True) -> dict[str, Any]:
 
 def seen(data: Any, *, tool: Tool = TOOL, it: Record = RECORD, others: Others = NOBODY) -> Sight:
     """What the answer shows about `it`."""
-    return see(data, tool, it, started_at=NOW, others=others)
+    return see(data, tool, it, started_at=NOW, started_wall=WALL, others=others)
 
 
 def ids(sight: Sight) -> list[object]:
@@ -66,7 +66,7 @@ def ids(sight: Sight) -> list[object]:
 
 def test_a_whole_answer_without_a_match_proves_absence() -> None:
     """With other operations' items, or with none at all."""
-    assert seen(answer()) == Sight(matches=(), proves_absence=True, record=RECORD, started_at=NOW)
+    assert seen(answer()) == Sight(matches=(), proves_absence=True, record=RECORD, started_at=NOW, started_wall=WALL)
     assert seen(answer(item(n=9))).proves_absence
 
 
@@ -122,8 +122,10 @@ def test_a_candidate_that_cannot_be_judged_makes_silence_worthless() -> None:
 )
 def test_an_answer_that_cannot_be_read_shows_nothing(data: Any) -> None:
     """Still unknown: a list that is not where it was declared is no empty list."""
-    assert seen(data) == blind(RECORD, started_at=NOW)
-    assert blind(RECORD, started_at=NOW) == Sight(matches=(), proves_absence=False, record=RECORD, started_at=NOW)
+    assert seen(data) == blind(RECORD, started_at=NOW, started_wall=WALL)
+    assert blind(RECORD, started_at=NOW, started_wall=WALL) == Sight(
+        matches=(), proves_absence=False, record=RECORD, started_at=NOW, started_wall=WALL
+    )
 
 
 def test_a_path_leads_to_the_candidates() -> None:
@@ -191,7 +193,7 @@ def test_a_tool_without_a_look_up_sees_nothing() -> None:
     """There is nothing to read the answer by."""
     tool = compiled(KEYED, {"reconcile": REMOVED})
 
-    assert seen(answer(item("mine")), tool=tool) == blind(RECORD, started_at=NOW)
+    assert seen(answer(item("mine")), tool=tool) == blind(RECORD, started_at=NOW, started_wall=WALL)
     assert identifier_of(tool, {"id": "a"}) is None
 
 
@@ -254,12 +256,18 @@ def test_what_another_may_have_done_is_nobodys() -> None:
     assert ids(seen(answer(item("mine")), others=Others(rivals=((TOOL, elsewhere),)))) == ["mine"]
 
 
+def test_an_answer_from_before_the_question_proves_no_absence() -> None:
+    """A cache had it: what it shows is there all the same."""
+    assert ids(see(answer(item("mine")), TOOL, RECORD, started_at=NOW, started_wall=WALL, older=True)) == ["mine"]
+    assert not see(answer(), TOOL, RECORD, started_at=NOW, started_wall=WALL, older=True).proves_absence
+
+
 def test_another_place_shows_only_what_has_our_key() -> None:
     """What is new to us may be old there, and what is not there may be here."""
     found = answer(item("new"), item("mine", key="key-1"))
-    assert ids(see(found, TOOL, RECORD, started_at=NOW, elsewhere=True)) == ["mine"]
-    assert not see(answer(), TOOL, RECORD, started_at=NOW, elsewhere=True).proves_absence
-    assert see(answer(), TOOL, RECORD, started_at=NOW).proves_absence
+    assert ids(see(found, TOOL, RECORD, started_at=NOW, started_wall=WALL, elsewhere=True)) == ["mine"]
+    assert not see(answer(), TOOL, RECORD, started_at=NOW, started_wall=WALL, elsewhere=True).proves_absence
+    assert see(answer(), TOOL, RECORD, started_at=NOW, started_wall=WALL).proves_absence
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,7 @@ class Moves:
         record = world.record
         if len(world.looks) < 2 and world.wires and record.state in (State.LISTENING, State.UNKNOWN, State.FREE):
             early = self.tool.without == "settle_after"
-            sight = lookups.Sight(matches=(), proves_absence=True, record=record, started_at=NOW)
+            sight = lookups.Sight(matches=(), proves_absence=True, record=record, started_at=NOW, started_wall=FUTURE)
             counts = lookups.counts(sight, LOOK) or (early and record.state is State.UNKNOWN)
             if world.effects or counts:
                 looks = tuple(sorted((*world.looks, Look(world.effects, fresh=True))))
