@@ -178,9 +178,18 @@ class Claims:
             repeat_of=visit.call.repeat_of,
         )
 
-    async def may_send(self, visit: Visit) -> bool:
-        """Whether this call may send a replay: it is a send like any other, and spends the caller's share."""
-        return self._untimely(visit) is None and await over_rate(self._parts, visit.telling) is None
+    async def may_replay(self, record: Record, visit: Visit) -> bool:
+        """Whether this call may send `record` again: it is a send like any other, and spends the caller's share.
+
+        What it costs is counted once a run.
+        """
+        if self._untimely(visit) or await self._ruled(visit):
+            return False
+        asks = self.approvals.needed(visit, None)
+        if isinstance(asks, Envelope) or (asks and record.approval_id is None):
+            return False
+        paid = record.origin.run_id is not None and record.origin.run_id == visit.call.run_id
+        return await (over_rate if paid else over_limit)(self._parts, visit.telling) is None
 
     async def undertake(
         self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool, *, kept: bool = True

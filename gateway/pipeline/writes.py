@@ -244,7 +244,7 @@ class Writes:
         tool = await self._pins.tool_of(record) or visit.intention.tool
         terms = replay_terms(self._parts, tool, live=True)
         allowed = replay.refusal(record, terms, wall=self._parts.store.wall()) is None
-        if record.state is State.UNKNOWN and allowed and await self._claims.may_send(visit):
+        if record.state is State.UNKNOWN and allowed and await self._claims.may_replay(record, visit):
             return await self._claims.undertake(visit, record, None, tool)
         settled = await self._look(record, tool, visit)
         if settled.state not in (State.UNKNOWN, State.LISTENING):
