@@ -14,6 +14,7 @@ from gateway.pipeline.keeping import HeldError, Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.questions import may_see
+from gateway.pipeline.recalling import Recall, looks
 from gateway.pipeline.reconciling import Looker, replay_terms
 from gateway.pipeline.telling import rfc3339, suggestion
 from gateway.pipeline.visit import Step, Visit
@@ -48,7 +49,7 @@ from gateway.stages.execute.operation.record import RUNNING, Record, State
 from gateway.stages.feedback.context import Blocker, Suggestion
 from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.outcome import learned
-from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod, ReconcileResult
+from gateway.stages.monitor.ports import IdempotencyResult, LinkType, ReconcileMethod
 
 NOT_DONE_BEFORE: Final = (
     "Nothing was executed: repeat_of names no operation of this call's identity that was done. "
@@ -77,6 +78,7 @@ class Writes:
         self._room = room
         self._claims = claims
         self._pins = pins
+        self._recall = Recall(keeper, looker, claims)
 
     async def run(self, visit: Visit) -> Envelope:
         """Meet the record until there is an answer.
@@ -104,7 +106,7 @@ class Writes:
         store, intention = self._parts.store, visit.intention
         former = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
         snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *former), intention.holds)
-        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
+        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
         met = meet(occurrences, newcomer, now=snapshot.now, wall=store.wall())
@@ -121,7 +123,7 @@ class Writes:
     def _unsure(self, meeting: Meeting, visit: Visit) -> Step:
         """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""
         wait_s = self._unsure_for_s(visit, self._parts.store.now())
-        asks_first = isinstance(meeting, Forgotten) and _looks(visit.intention.tool)
+        asks_first = isinstance(meeting, Forgotten) and looks(visit.intention.tool)
         if wait_s <= 0 or asks_first or not isinstance(meeting, MayBegin):
             return None
         visit.telling.idempotency = IdempotencyResult.STORE_ERROR
@@ -132,7 +134,7 @@ class Writes:
             case Begin() | BeginAgain() | TakeOver():
                 return await self._claims.start(meeting, visit)
             case Forgotten():
-                return await self._forgotten(meeting, visit)
+                return await self._recall.start(meeting, visit)
             case SeeDead(record=record):
                 with contextlib.suppress(FencedError):
                     await self._keeper.move(record, lambda r, now: machine.see_dead_lease(r, now=now))
@@ -262,31 +264,6 @@ class Writes:
         settled = await self._looker.apply(sight, tool, trace_id=trace.trace_id)
         trace.ended(learned(settled.state), operation_id=record.operation_id)
         return settled
-
-    async def _forgotten(self, meeting: Forgotten, visit: Visit) -> Step:
-        """The store may have lost an earlier send: what the world shows comes before any new one."""
-        tool = visit.intention.tool
-        record = self._claims.new_record(visit, meeting.occurrence, None)
-        if tool.downstream_key is not None:
-            found = tool.reconcile.lookup is not None and await self._shows(record, visit)
-            if not found:
-                return await self._claims.start(meeting, visit)
-        barred = await self._claims.barred(visit)
-        if barred is None:
-            await self._keeper.insert(record)
-        return barred
-
-    async def _shows(self, record: Record, visit: Visit) -> bool:
-        trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)
-        sight = await self._looker.look(record, visit.intention.tool, trace, deadline=visit.deadline)
-        result = ReconcileResult.DONE if sight.matches else ReconcileResult.STILL_UNKNOWN
-        trace.ended(result, operation_id=record.operation_id)
-        return bool(sight.matches)
-
-
-def _looks(tool: Tool) -> bool:
-    """Whether a look-up can show what a write of the tool has done."""
-    return tool.reconcile.lookup is not None
 
 
 def _stale(meeting: Meeting, visit: Visit) -> Step:
