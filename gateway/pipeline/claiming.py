@@ -73,7 +73,7 @@ class Claims:
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._ruled(visit)
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self.ruled(visit)
         refused = refused or await self.barred(visit) or await over_limit(parts, visit.telling)
         if refused is not None:
             return refused
@@ -183,7 +183,7 @@ class Claims:
 
         What it costs is counted once a run.
         """
-        if self._untimely(visit) or await self._ruled(visit):
+        if self._untimely(visit) or await self.ruled(visit):
             return False
         asks = self.approvals.needed(visit, None)
         if isinstance(asks, Envelope) or (asks and record.approval_id is None):
@@ -286,7 +286,7 @@ class Claims:
         code = ErrorCode.DEADLINE_TOO_SHORT if asked else ErrorCode.DEADLINE_BEFORE_SEND
         return visit.telling.refuse(code, deadline_s=max(left_s, 0.0), needed_s=needed_s)
 
-    async def _ruled(self, visit: Visit) -> Envelope | None:
+    async def ruled(self, visit: Visit) -> Envelope | None:
         """May it be done now? Asked only where it would be: what was done or may have been has answered already."""
         refused = await visit.ruling.refusal(visit.intention.tool, EXECUTION)
         # Look-ups take time.

@@ -78,7 +78,7 @@ class Writes:
         self._room = room
         self._claims = claims
         self._pins = pins
-        self._recall = Recall(keeper, looker, claims)
+        self._recall = Recall(parts, keeper, looker, claims)
 
     async def run(self, visit: Visit) -> Envelope:
         """Meet the record until there is an answer.

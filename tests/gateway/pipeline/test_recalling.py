@@ -1,18 +1,20 @@
 """A second attempt whose first one the store does not know: what the world shows comes before any new send."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.system.clock import SystemClock
+from gateway.contract.call import Caller
 from gateway.contract.codes import CallOutcome
 from gateway.pipeline.core import Pipeline
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import Reply, answer, cut, listing
-from tests.gateway.pipeline.rig import Rig, keyed
+from tests.gateway.pipeline.rig import ALL, CALLER, Rig, keyed, plain
 
 LOOKS = {"reconcile": KEYED["reconcile"]}
 
@@ -56,3 +58,43 @@ async def test_where_nothing_is_shown_a_keyed_write_goes_out(rig: MakeRig) -> No
     gateway = await rig(keyed(LOOKS))
     assert (await gateway.call(attempt=2)).ok
     assert len(gateway.provider.sent) == 1
+
+
+POOR = Caller(subject="poor", tenant="acme", permissions=ALL, attributes={"max": 1})
+RICH = Caller(subject="rich", tenant="acme", permissions=ALL, attributes={"max": 9})
+LIMIT = {"code": "over_limit", "require": "args.amount <= caller.attributes.max", "message": "too much"}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "refused", "allowed"),
+    [
+        ({"rules": [LIMIT]}, {"caller": POOR}, {"caller": RICH}),
+        ({"limits": {"rate": "1/h"}}, {"caller": POOR}, {"caller": RICH}),
+        (
+            {"cost": {"unit": "eur", "per_call": 1, "per_run": 1}},
+            {"caller": CALLER, "run_id": "spent"},
+            {"caller": CALLER, "run_id": "other"},
+        ),
+    ],
+    ids=["rule", "rate", "budget"],
+)
+async def test_who_may_not_act_blocks_nobody(
+    rig: MakeRig, manifest: dict[str, Any], refused: dict[str, Any], allowed: dict[str, Any]
+) -> None:
+    """It leaves no record and no hold, and is not told that nothing was executed; who may act goes on."""
+    gateway = await rig(plain(manifest))
+    await gateway.call("B", 1, **refused)
+    told = (await gateway.call(attempt=2, **refused)).error
+    assert told is not None
+    assert told.outcome is CallOutcome.UNKNOWN
+    assert [r.bodies.arguments["order"] for r in await gateway.records()] == ["B"]
+    assert (await gateway.call(**allowed)).ok
+
+
+async def test_who_may_act_has_it_kept(rig: MakeRig) -> None:
+    """Allowed, a second attempt is an operation in doubt, as it was."""
+    gateway = await rig(plain({"rules": [LIMIT]}))
+    told = (await gateway.call(caller=RICH, attempt=2)).error
+    assert told is not None
+    assert told.outcome is CallOutcome.UNKNOWN
+    assert (await gateway.record()).state is State.UNKNOWN
