@@ -21,9 +21,9 @@ from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.ruling import EXECUTION
 from gateway.pipeline.spool import Spool
-from gateway.pipeline.undertaking import Answer, LookAgain, Undertaking
+from gateway.pipeline.undertaking import LookAgain, Undertaking
 from gateway.pipeline.visit import Step, Visit
-from gateway.pipeline.waiting import WaitingRoom
+from gateway.pipeline.waiting import WaitingRoom, shared
 from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.claim import Claim
@@ -37,9 +37,6 @@ from gateway.stages.monitor.ports import IdempotencyResult
 
 Spawn = Callable[[Coroutine[Any, Any, None]], object]
 """Starts a task that the pipeline waits for when it stops."""
-
-# The owner's own troubles: a waiter has none of them, and may claim.
-_OWNER_ONLY = frozenset({ErrorCode.DEADLINE_BEFORE_SEND, ErrorCode.DEADLINE_TOO_SHORT, ErrorCode.DRAINING})
 
 
 class Claims:
@@ -74,7 +71,7 @@ class Claims:
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self._ruled(visit)
+        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self.ruled(visit)
         refused = refused or await self.barred(visit) or await over_limit(parts, visit.telling)
         if refused is not None:
             return refused
@@ -182,9 +179,18 @@ class Claims:
             repeat_of=visit.call.repeat_of,
         )
 
-    async def may_send(self, visit: Visit) -> bool:
-        """Whether this call may send a replay: it is a send like any other, and spends the caller's share."""
-        return self._untimely(visit) is None and await over_rate(self._parts, visit.telling) is None
+    async def may_replay(self, record: Record, visit: Visit) -> bool:
+        """Whether this call may send `record` again: it is a send like any other, and spends the caller's share.
+
+        What it costs is counted once a run.
+        """
+        if self._untimely(visit) or await self.ruled(visit):
+            return False
+        asks = self.approvals.needed(visit, None)
+        if isinstance(asks, Envelope) or (asks and record.approval_id is None):
+            return False
+        paid = record.origin.run_id is not None and record.origin.run_id == visit.call.run_id
+        return await (over_rate if paid else over_limit)(self._parts, visit.telling) is None
 
     async def undertake(
         self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool, *, kept: bool = True
@@ -202,7 +208,7 @@ class Claims:
                 self._pulse.end(effort)
         if undertaking.listens is not None:
             self._spawn(self._listen(undertaking, record.key))
-        self._room.call(record.key, _shared(answer))
+        self._room.call(record.key, shared(answer) if isinstance(answer, Envelope) else None)
         if isinstance(answer, LookAgain):
             visit.telling.sent += effort.sends
             return None
@@ -281,15 +287,8 @@ class Claims:
         code = ErrorCode.DEADLINE_TOO_SHORT if asked else ErrorCode.DEADLINE_BEFORE_SEND
         return visit.telling.refuse(code, deadline_s=max(left_s, 0.0), needed_s=needed_s)
 
-    async def _ruled(self, visit: Visit) -> Envelope | None:
+    async def ruled(self, visit: Visit) -> Envelope | None:
         """May it be done now? Asked only where it would be: what was done or may have been has answered already."""
         refused = await visit.ruling.refusal(visit.intention.tool, EXECUTION)
         # Look-ups take time.
         return refused or self._untimely(visit)
-
-
-def _shared(answer: Answer) -> Envelope | None:
-    """What those who wait are told: the owner's failure, unless it was its own. A result they read from the record."""
-    if not isinstance(answer, Envelope) or answer.error is None or answer.error.code in _OWNER_ONLY:
-        return None
-    return answer

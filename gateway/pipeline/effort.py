@@ -32,7 +32,7 @@ from gateway.pipeline.sending import (
 from gateway.stages.execute.approval.entitlement import still_stands
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
-from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused
+from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused
 from gateway.stages.execute.attempt.stored_request import pack, unpack
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.amnesia import with_attempt
@@ -179,7 +179,7 @@ class Effort:
             code=code if code is not None else outcome.code,
             status=status,
         )
-        evidence, kept = evidence_of(outcome), isinstance(outcome, Done) and outcome.replayed
+        evidence = evidence_of(outcome)
 
         def move(record: Record, now: float) -> Record:
             told, number = with_attempt(record, attempt)
@@ -188,7 +188,7 @@ class Effort:
                 and not outcome.retryable
                 and replay.is_authoritative(told, number, outcome.status, marked=outcome.replayed, now=now)
             )
-            learned = machine.learn(told, number, evidence, settlement, now=now, authoritative=for_all, replayed=kept)
+            learned = machine.learn(told, number, evidence, settlement, now=now, authoritative=for_all)
             lost = learned is told and told is not record
             return replace(told, version=record.version + 1) if lost else learned
 

@@ -139,6 +139,8 @@ class Ending:
     def _fitting(self, record: Record, outcome: Outcome, answer: Envelope) -> Envelope:
         """The envelope that fits the record after the outcome was folded into it."""
         match record.state:
+            case State.UNKNOWN if isinstance(outcome, Refused) and not self._speaks_of(record):
+                return answer
             case State.UNKNOWN | State.SENT | State.LISTENING:
                 if answer.error is not None and answer.error.outcome is CallOutcome.UNKNOWN:
                     return answer

@@ -205,9 +205,10 @@ def evidence_of(outcome: Outcome) -> Evidence:
         case NotSent():
             return Evidence.NOT_SENT
         case Refused():
-            return Evidence.REFUSED_RETRYABLE if outcome.retryable else Evidence.REFUSED
+            refused = Evidence.KEY_USED if outcome.key_used else Evidence.REFUSED
+            return Evidence.REFUSED_RETRYABLE if outcome.retryable else refused
         case Done():
-            return Evidence.DONE
+            return Evidence.DONE_KEPT if outcome.replayed else Evidence.DONE
         case Unknown():
             return Evidence.LOST
         case _:

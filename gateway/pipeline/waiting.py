@@ -1,8 +1,13 @@
 """Where calls wait for the answer of an identical one, or for a hold to fall."""
 
 import asyncio
+from typing import Final
 
+from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
+
+# The owner's own troubles: a waiter has none of them, and may claim.
+_OWNER_ONLY: Final = frozenset({ErrorCode.DEADLINE_BEFORE_SEND, ErrorCode.DEADLINE_TOO_SHORT, ErrorCode.DRAINING})
 
 Answer = Envelope | None
 """What the owner told its own caller; None when that was the owner's alone and the waiter must look for itself."""
@@ -41,3 +46,8 @@ class WaitingRoom:
     def waiting(self, key: str) -> int:
         """How many sit there."""
         return len(self._queues.get(key, ()))
+
+
+def shared(told: Envelope) -> Answer:
+    """What those who wait are told: the owner's failure, unless it was its own. A result they read from the record."""
+    return None if told.error is None or told.error.code in _OWNER_ONLY else told

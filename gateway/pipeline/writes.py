@@ -14,6 +14,7 @@ from gateway.pipeline.keeping import HeldError, Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.questions import may_see
+from gateway.pipeline.recalling import Recall, looks
 from gateway.pipeline.reconciling import Looker, replay_terms
 from gateway.pipeline.recorded import recorded
 from gateway.pipeline.telling import suggestion
@@ -49,7 +50,7 @@ from gateway.stages.execute.operation.record import RUNNING, Hold, Record, State
 from gateway.stages.feedback.context import Blocker, Suggestion
 from gateway.stages.feedback.words import ELLIPSIS
 from gateway.stages.monitor.outcome import learned
-from gateway.stages.monitor.ports import IdempotencyResult, ReconcileMethod, ReconcileResult
+from gateway.stages.monitor.ports import IdempotencyResult, ReconcileMethod
 
 NOT_DONE_BEFORE: Final = (
     "Nothing was executed: repeat_of names no operation of this call's identity that was done. "
@@ -78,6 +79,7 @@ class Writes:
         self._room = room
         self._claims = claims
         self._pins = pins
+        self._recall = Recall(parts, keeper, looker, claims)
 
     async def look(self, visit: Visit) -> Meeting | Envelope:
         """Meet the record: the answer that it has, or what the call is to do about it.
@@ -118,7 +120,7 @@ class Writes:
         store, intention = self._parts.store, visit.intention
         keys = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
         snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *keys), self._holds(visit))
-        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and _looks(intention.tool)
+        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
         met = meet(occurrences, newcomer, now=snapshot.now, wall=store.wall())
@@ -140,7 +142,7 @@ class Writes:
     def _unsure(self, meeting: Meeting, visit: Visit) -> Step:
         """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""
         wait_s = self._unsure_for_s(visit, self._parts.store.now())
-        asks_first = isinstance(meeting, Forgotten) and _looks(visit.intention.tool)
+        asks_first = isinstance(meeting, Forgotten) and looks(visit.intention.tool)
         if wait_s <= 0 or asks_first or not isinstance(meeting, MayBegin):
             return None
         visit.telling.idempotency = IdempotencyResult.STORE_ERROR
@@ -151,7 +153,7 @@ class Writes:
             case Begin() | BeginAgain() | TakeOver():
                 return await self._claims.start(meeting, visit)
             case Forgotten():
-                return await self._forgotten(meeting, visit)
+                return await self._recall.start(meeting, visit)
             case SeeDead(record=record):
                 with contextlib.suppress(FencedError):
                     await self._keeper.move(record, lambda r, now: machine.see_dead_lease(r, now=now))
@@ -230,7 +232,7 @@ class Writes:
         tool = await self._pins.tool_of(record) or visit.intention.tool
         terms = replay_terms(self._parts, tool, live=True)
         allowed = replay.refusal(record, terms, wall=self._parts.store.wall()) is None
-        if record.state is State.UNKNOWN and allowed and await self._claims.may_send(visit):
+        if record.state is State.UNKNOWN and allowed and await self._claims.may_replay(record, visit):
             return await self._claims.undertake(visit, record, None, tool)
         settled = await self._look(record, tool, visit)
         if settled.state not in (State.UNKNOWN, State.LISTENING):
@@ -248,28 +250,3 @@ class Writes:
         settled = await self._looker.apply(sight, tool, trace_id=trace.trace_id)
         trace.ended(learned(settled.state), operation_id=record.operation_id)
         return settled
-
-    async def _forgotten(self, meeting: Forgotten, visit: Visit) -> Step:
-        """The store may have lost an earlier send: what the world shows comes before any new one."""
-        tool = visit.intention.tool
-        record = self._claims.new_record(visit, meeting.occurrence, None)
-        if tool.downstream_key is not None:
-            found = tool.reconcile.lookup is not None and await self._shows(record, visit)
-            if not found:
-                return await self._claims.start(meeting, visit)
-        barred = await self._claims.barred(visit)
-        if barred is None:
-            await self._keeper.insert(record)
-        return barred
-
-    async def _shows(self, record: Record, visit: Visit) -> bool:
-        trace = visit.trace.reconcile(ReconcileMethod.LOOKUP)
-        sight = await self._looker.look(record, visit.intention.tool, trace, deadline=visit.deadline)
-        result = ReconcileResult.DONE if sight.matches else ReconcileResult.STILL_UNKNOWN
-        trace.ended(result, operation_id=record.operation_id)
-        return bool(sight.matches)
-
-
-def _looks(tool: Tool) -> bool:
-    """Whether a look-up can show what a write of the tool has done."""
-    return tool.reconcile.lookup is not None

@@ -56,7 +56,7 @@ async def test_a_refusal_is_stored_too(rig: MakeRig) -> None:
 async def test_a_refused_call_may_be_made_with_other_arguments(rig: MakeRig) -> None:
     """A refusal takes no identity: corrected arguments are the next occurrence, under another key."""
     gateway = await rig(keyed())
-    gateway.provider.writes += [answer(422)]
+    gateway.provider.writes += [answer(402)]
     await gateway.call(amount=5)
     corrected = await gateway.call(amount=6)
     assert corrected.ok

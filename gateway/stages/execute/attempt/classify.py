@@ -95,6 +95,7 @@ def classify(
                 retry_after_s=retry_after_s,
                 answer=answer,
                 replayed=replayed,
+                key_used=not replayed and _says_key_used(answer.status, terms),
             )
         case _:
             assert_never(row.meaning)
@@ -151,7 +152,11 @@ def _may_be_our_own_doing(answer: Answer, terms: AnswerTerms, *, sends: int, aft
     if status in OUR_OWN_DOING or says_no_by_its_body:
         return sends > 1 or after_unknown
     # "This key was used with another body" admits that the key was used.
-    return after_unknown and terms.key is not None and status == terms.key.mismatch_status
+    return after_unknown and _says_key_used(status, terms)
+
+
+def _says_key_used(status: int, terms: AnswerTerms) -> bool:
+    return terms.key is not None and status == terms.key.mismatch_status
 
 
 def _is_replay(answer: Answer, terms: AnswerTerms) -> bool:

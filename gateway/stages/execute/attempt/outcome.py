@@ -27,6 +27,8 @@ class Refused:
     answer: Answer | None = None
     replayed: bool = False
     """The downstream said, by its declared marker, that this answer is a stored one: it settles the operation."""
+    key_used: bool = False
+    """It has the declared status of a key that was used with another body."""
 
 
 @quick

@@ -15,7 +15,11 @@ class Evidence(StrEnum):
     NOT_SENT = "not_sent"
     REFUSED_RETRYABLE = "refused_retryable"
     REFUSED = "refused"
+    KEY_USED = "key_used"
+    """Refused, because the key was used with another body: an earlier send did not do nothing."""
     DONE = "done"
+    DONE_KEPT = "done_kept"
+    """Done, as an answer says that is kept under the key, of this request or an earlier one."""
     LOST = "lost"
     """Nothing: the socket is closed and no answer will come through it."""
 
@@ -24,7 +28,9 @@ KNOWLEDGE: Final[Mapping[Evidence, Knowledge]] = {
     Evidence.NOT_SENT: Knowledge.NOT_SENT,
     Evidence.REFUSED_RETRYABLE: Knowledge.REFUSED,
     Evidence.REFUSED: Knowledge.REFUSED,
+    Evidence.KEY_USED: Knowledge.REFUSED,
     Evidence.DONE: Knowledge.DONE,
+    Evidence.DONE_KEPT: Knowledge.DONE,
 }
 """What is known of an attempt after its end. LOST teaches nothing."""
 
@@ -32,12 +38,13 @@ _EVENTS: Final = {
     Evidence.NOT_SENT: Event.NOT_SENT,
     Evidence.REFUSED_RETRYABLE: Event.REFUSED_RETRYABLE,
     Evidence.REFUSED: Event.REFUSED,
+    Evidence.KEY_USED: Event.REFUSED,
 }
 # An attempt of which one of these is known cannot act on its own any more.
 _HARMLESS: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED, Knowledge.VOID})
 # An attempt of which one of these is known has said by its own end that it did nothing.
 _NOTHING: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED})
-_DONE: Final = frozenset({Event.DONE, Event.DONE_BESIDE_ANOTHER, Event.DONE_FOR_ANOTHER, Event.FOUND_ONE})
+PROVES_DONE: Final = frozenset({Event.DONE, Event.DONE_BESIDE_ANOTHER, Event.DONE_FOR_ANOTHER, Event.FOUND_ONE})
 
 
 def event_of(
@@ -47,7 +54,6 @@ def event_of(
     *,
     was_unknown: bool,
     authoritative: bool,
-    replayed: bool = False,
 ) -> Event | None:
     """The event that an attempt's end is for this record, or None when it changes no state.
 
@@ -55,11 +61,10 @@ def event_of(
         record: with `attempt` in it as it is known now.
         was_unknown: whether nothing was known of the attempt before.
         authoritative: a refusal that speaks for the earlier attempts too.
-        replayed: a result that the downstream has kept of an earlier request under the key.
     """
     last = attempt.number == len(record.attempts)
-    if evidence is Evidence.DONE:
-        return _event_of_done(record, attempt, replayed=replayed)
+    if KNOWLEDGE[evidence] is Knowledge.DONE:
+        return _event_of_done(record, attempt, kept=evidence is Evidence.DONE_KEPT)
     if record.state is State.SENT:
         if not last:
             return None
@@ -102,19 +107,29 @@ def with_known(record: Record, attempt: Attempt) -> Record:
     return changed(record, attempts=(*record.attempts[: number - 1], attempt, *record.attempts[number:]))
 
 
-def as_asked(record: Record, event: Event | None, fingerprint: str) -> Record:
-    """The record as it stands for what is proved to be done: that of a former claim, where it was this.
+def as_asked(record: Record, fingerprint: str) -> Record:
+    """The record as it stands for a former claim of this fingerprint, where that is what something is proved of.
 
     A call of the present claim is another one then, and meets it as such.
     """
-    if event not in _DONE or fingerprint == record.fingerprint:
-        return record
     found = next((it for it in record.bodies.former if it.fingerprint == fingerprint), None)
     if found is None:
         return record
     kept = former_of(record, without=fingerprint)
     bodies = changed(record.bodies, arguments=found.arguments, request=None, former=kept)
     return changed(record, origin=found.origin, fingerprint=fingerprint, bodies=bodies)
+
+
+def doubted(record: Record, number: int) -> Record:
+    """After attempt `number` was told that its key was used with another body: an earlier one did not do nothing.
+
+    What covered it is contradicted, so that it is in doubt again, and the record stands for it.
+    """
+    void = [a for a in record.attempts if a.knowledge is Knowledge.VOID and a.number < number]
+    if not void or record.state not in (State.SENT, *IN_DOUBT):
+        return record
+    attempts = tuple(changed(a, knowledge=Knowledge.UNKNOWN) if a in void else a for a in record.attempts)
+    return as_asked(changed(record, attempts=attempts), void[-1].fingerprint)
 
 
 def former_of(record: Record, *, without: str) -> tuple[Former, ...]:
@@ -132,12 +147,12 @@ def covered(record: Record) -> Record:
     return changed(record, attempts=attempts)
 
 
-def _event_of_done(record: Record, attempt: Attempt, *, replayed: bool) -> Event | None:
+def _event_of_done(record: Record, attempt: Attempt, *, kept: bool) -> Event | None:
     if record.state is State.FROZEN:
         return None
     if _acts_beside(record, attempt.number, one_effect=attempt.one_effect):
         return Event.DONE_BESIDE_ANOTHER
-    if replayed and _may_be_kept_of_another(record, attempt):
+    if kept and _may_be_kept_of_another(record, attempt):
         return Event.DONE_FOR_ANOTHER
     own = attempt.fingerprint == record.fingerprint
     if record.state is State.DONE:

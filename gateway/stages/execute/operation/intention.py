@@ -9,7 +9,7 @@ from gateway.contract.call import Caller, ToolCall
 from gateway.contract.canonical import canonical
 from gateway.contract.codes import ErrorCode
 from gateway.contract.quick import quick
-from gateway.manifest.policies import Effect, Repeat, Scope
+from gateway.manifest.policies import Caches, Effect, Repeat, Scope
 from gateway.manifest.tool import Tool
 from gateway.stages.execute.operation.meeting import Begin, Forgotten, MayBegin, Newcomer, OwnRecord
 from gateway.stages.execute.operation.record import Hold, Origin, Record
@@ -48,7 +48,7 @@ class Intention:
         Args:
             unsure: the store may have lost the record of a send that is still under way.
         """
-        identity = self.tool.identity
+        identity, key = self.tool.identity, self.tool.downstream_key
         return Newcomer(
             fingerprint=self.fingerprint,
             window_s=identity.window_s,
@@ -57,6 +57,7 @@ class Intention:
             may_have_been_sent=unsure or (call.attempt > 1 and call.store_epoch != epoch),
             repeats=identity.repeat is Repeat.APPROVAL,
             repeat_of=call.repeat_of,
+            key_used_status=key.mismatch_status if key is not None and key.caches is Caches.SUCCESS else None,
         )
 
 

@@ -12,9 +12,11 @@ from gateway.contract.quick import quick
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import (
     KNOWLEDGE,
+    PROVES_DONE,
     Evidence,
     as_asked,
     covered,
+    doubted,
     event_of,
     event_of_find,
     former_of,
@@ -70,7 +72,7 @@ def own(record: Record) -> Ownership:
 
 
 def claim(record: Record, by: Claim) -> Record:
-    """A live call claims a FREE record: same occurrence, same downstream key."""
+    """A live call claims a FREE record, or a REFUSED one whose key may not be given up: same occurrence, same key."""
     return _claimed(record, Event.CLAIMED, by)
 
 
@@ -151,13 +153,11 @@ def learn(
     *,
     now: float,
     authoritative: bool = False,
-    replayed: bool = False,
 ) -> Record:
     """Fold what one attempt's end proves into the record, whoever owns it by now.
 
     Args:
         authoritative: a refusal answered to a same-key replay, which `replay.is_authoritative` lets count for all.
-        replayed: the result carried the declared replay marker.
     """
     if evidence is Evidence.LOST:
         return _lose_contact(record, number, settlement, now)
@@ -167,10 +167,14 @@ def learn(
     was_unknown = attempt.knowledge is Knowledge.UNKNOWN
     known = changed(attempt, knowledge=KNOWLEDGE[evidence], code=settlement.code, status=settlement.status)
     told = record if attempt == known else with_known(record, known)
-    event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative, replayed=replayed)
+    if evidence is Evidence.KEY_USED:
+        told = doubted(told, number)
+    event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
     if event is None:
         return record if told is record else changed(told, version=record.version + 1)
-    return _become(as_asked(told, event, attempt.fingerprint), event, now=now, settlement=settlement)
+    if event in PROVES_DONE:
+        told = as_asked(told, attempt.fingerprint)
+    return _become(told, event, now=now, settlement=settlement)
 
 
 def find(
@@ -181,8 +185,9 @@ def find(
     No cell in the table: no change.
     """
     event = event_of_find(record, matches, attempts, fingerprint)
+    told = as_asked(record, fingerprint) if event in PROVES_DONE else record
     try:
-        return _become(as_asked(record, event, fingerprint), event, now=now, settlement=settlement)
+        return _become(told, event, now=now, settlement=settlement)
     except IllegalMoveError:
         return record
 

@@ -18,6 +18,8 @@ class Newcomer:
         may_have_been_sent: `Idempotency-Attempt` over 1 under another store epoch: an absent record proves nothing.
         repeats: after one was done with other material arguments another may begin, with an approval.
         repeat_of: id of the operation that the call means to repeat.
+        key_used_status: a refusal with it may say that the key was used with another body; the key, which keeps no
+            refusals, is then not given up. None: it has no such status, or keeps refusals.
     """
 
     fingerprint: str
@@ -27,6 +29,7 @@ class Newcomer:
     may_have_been_sent: bool = False
     repeats: bool = False
     repeat_of: str | None = None
+    key_used_status: int | None = None
 
 
 @quick
@@ -40,7 +43,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class BeginAgain:
-    """Claim this FREE record: same occurrence, same downstream key. `earlier` as in `Begin`."""
+    """Claim this FREE record, or this REFUSED one: same occurrence, same downstream key. `earlier` as in `Begin`."""
 
     record: Record
     earlier: Record | None = None
@@ -148,6 +151,9 @@ def meet(
         return Answered(latest[State.REFUSED])
     if State.FREE in latest:
         return BeginAgain(latest[State.FREE], earlier)
+    refused = _whose_key_may_be_used(occurrences, newcomer)
+    if refused is not None:
+        return BeginAgain(refused, earlier)
     following = 1 + max((r.occurrence for r in occurrences), default=0)
     if earlier is None and newcomer.may_have_been_sent:
         return Forgotten(following)
@@ -171,8 +177,8 @@ def _meet_repeat(
     refused = [r for r in its_own if r.state is State.REFUSED]
     if refused:
         return Answered(refused[-1])
-    free = [r for r in kept if r.state is State.FREE]
-    return BeginAgain(free[-1], earlier) if free else Begin(1 + max(r.occurrence for r in occurrences), earlier)
+    free = {r.state: r for r in kept}.get(State.FREE) or _whose_key_may_be_used(occurrences, newcomer)
+    return BeginAgain(free, earlier) if free else Begin(1 + max(r.occurrence for r in occurrences), earlier)
 
 
 def as_kept(
@@ -213,6 +219,14 @@ def _meet_open(record: Record, newcomer: Newcomer, now: float) -> OwnRecord:
     if not same:
         return Conflict(record)
     return Running(record) if record.state in RUNNING else InDoubt(record)
+
+
+def _whose_key_may_be_used(occurrences: Sequence[Record], newcomer: Newcomer) -> Record | None:
+    """The last occurrence, if its refusal may have said that its key was used: under another it might be done twice."""
+    last = max(occurrences, key=lambda r: r.occurrence, default=None)
+    if last is None or last.state is not State.REFUSED or newcomer.key_used_status is None:
+        return None
+    return last if last.status == newcomer.key_used_status else None
 
 
 def _is_kept(record: Record, newcomer: Newcomer, wall: float) -> bool:

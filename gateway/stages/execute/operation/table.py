@@ -133,6 +133,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Event, Cell]]] = {
         Event.DONE_FOR_ANOTHER: _FROZEN,
     },
     State.REFUSED: {
+        Event.CLAIMED: Cell(State.CLAIMED),
         Event.DONE: _DONE,
         Event.DONE_BESIDE_ANOTHER: _FROZEN,
         Event.DONE_FOR_ANOTHER: _FROZEN,

@@ -387,3 +387,17 @@ def test_terms_are_what_the_manifest_says() -> None:
     assert said(answered(503), terms) == "Refused unavailable again"
     assert AnswerTerms.of(deleting).already_done == {404, 410}
     assert AnswerTerms.of(deleting).effect is Effect.IDEMPOTENT
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "terms", "used"),
+    [(422, (), KEYED, True), (422, MARKED, KEYED, False), (400, (), KEYED, False), (422, (), PLAIN, False)],
+)
+def test_a_refusal_may_say_that_the_key_was_used(
+    status: int, headers: tuple[tuple[str, str], ...], terms: AnswerTerms, *, used: bool
+) -> None:
+    """By the declared status, unless the answer is marked as a stored one, which is of this body."""
+    outcome = classify(answered(status, *headers), terms, wall=WALL)
+
+    assert isinstance(outcome, Refused)
+    assert outcome.key_used is used

@@ -22,7 +22,7 @@ from tests.gateway.stages.execute.operation.records import (
 )
 
 _UNKNOWN = Knowledge.UNKNOWN
-_PROOFS = (Evidence.NOT_SENT, Evidence.REFUSED_RETRYABLE, Evidence.REFUSED)
+_PROOFS = (Evidence.NOT_SENT, Evidence.REFUSED_RETRYABLE, Evidence.REFUSED, Evidence.KEY_USED)
 _OVER = (State.FREE, State.CLAIMED, State.DONE, State.REFUSED, State.FROZEN)
 
 
@@ -298,7 +298,7 @@ def test_a_kept_answer_may_be_that_of_other_arguments() -> None:
     """The provider says that it is an earlier request's; one with other arguments went out under the key before."""
     sent = _claimed_anew(State.SENT, later=Knowledge.UNKNOWN)
     own = machine.learn(sent, 2, Evidence.DONE, SETTLEMENT, now=NOW)
-    kept = machine.learn(sent, 2, Evidence.DONE, SETTLEMENT, now=NOW, replayed=True)
+    kept = machine.learn(sent, 2, Evidence.DONE_KEPT, SETTLEMENT, now=NOW)
 
     assert (own.state, own.fingerprint) == (State.DONE, "f")
     assert kept.state is State.FROZEN
@@ -316,6 +316,32 @@ def test_a_look_up_for_other_arguments_is_no_proof_for_these() -> None:
     assert (found.state, found.fingerprint) == (State.DONE, "other")
     assert (unsent.state, unsent.fingerprint) == (State.FROZEN, "f")
     assert (sent.state, sent.fingerprint) == (State.DONE, "f")
+
+
+@pytest.mark.parametrize("state", [State.SENT, State.LISTENING, State.UNKNOWN])
+def test_a_key_that_was_used_puts_what_was_covered_in_doubt_again(state: State) -> None:
+    """The look-up saw nothing, and the provider has the key: the record stands for what was sent first, and is unknown."""
+    after = learn(_claimed_anew(state, later=_UNKNOWN), 2, Evidence.KEY_USED)
+
+    assert (after.state, after.fingerprint, after.bodies.arguments) == (State.UNKNOWN, "other", {"order": "A0"})
+    assert [a.knowledge for a in after.attempts] == [_UNKNOWN, Knowledge.REFUSED]
+    assert after.owner is None
+
+
+@pytest.mark.parametrize("first", [Knowledge.REFUSED, Knowledge.NOT_SENT])
+def test_a_key_that_was_used_unsays_no_proof(first: Knowledge) -> None:
+    """What an attempt's own end proved is proved."""
+    after = learn(record(State.SENT, tried(first, _UNKNOWN)), 2, Evidence.KEY_USED)
+
+    assert (after.state, [a.knowledge for a in after.attempts]) == (State.REFUSED, [first, Knowledge.REFUSED])
+
+
+@pytest.mark.parametrize("state", _OVER)
+def test_a_key_that_was_used_undoes_no_state_that_is_over(state: State) -> None:
+    """Somebody else owns or settled it; what it says comes too late."""
+    after = learn(record(state, tried(Knowledge.VOID, _UNKNOWN)), 2, Evidence.KEY_USED)
+
+    assert (after.state, after.attempts[0].knowledge) == (state, Knowledge.VOID)
 
 
 def test_a_claim_keeps_what_was_sent_with_other_arguments() -> None:

@@ -317,3 +317,18 @@ def test_a_new_default_is_no_other_call() -> None:
     assert today(old, _THIRD) == replace(old, fingerprint=intention(_THIRD, args=args).fingerprint)
     assert today(old, TOOL) is old
     assert today(replace(old, tombstone=True), _THIRD).fingerprint == old.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("tool", "status"),
+    [
+        (compiled(KEYED, {"downstream_key.mismatch_status": 400}), 400),
+        (compiled(KEYED, {"downstream_key.caches": "all"}), None),
+        (compiled(PLAIN), None),
+    ],
+)
+def test_a_key_that_keeps_no_refusals_is_not_given_up_for_a_mismatch(tool: Tool, status: int | None) -> None:
+    """One that keeps them would answer a corrected call with the old refusal for ever."""
+    made = intention(tool).newcomer(ToolCall(tool="act", arguments=ARGUMENTS), epoch="e")
+
+    assert made.key_used_status == status

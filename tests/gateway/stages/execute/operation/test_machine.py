@@ -80,9 +80,9 @@ def test_a_baseline_read_anew_takes_the_place_of_the_old_one(anew: tuple[str, ..
     assert machine.pass_gate(claimed, MINE, sending(baseline=anew), now=NOW).bodies.baseline == anew
 
 
-@pytest.mark.parametrize("state", [s for s in State if s is not State.FREE])
-def test_only_a_free_record_is_claimed(state: State) -> None:
-    """Every other state says something that a claim would pass over."""
+@pytest.mark.parametrize("state", [s for s in State if s not in (State.FREE, State.REFUSED)])
+def test_only_a_free_or_refused_record_is_claimed(state: State) -> None:
+    """Every other state says something that a claim would pass over. Which refusals: `meeting.meet`."""
     with pytest.raises(IllegalMoveError):
         machine.claim(record(state), claim_by())
 

@@ -367,6 +367,19 @@ def test_of_a_frozen_record_that_was_sent_with_other_arguments_no_call_is_told_t
         assert met(frozen, by=replace(NEWCOMER, fingerprint=fingerprint)) == Frozen(frozen)
 
 
+@pytest.mark.parametrize("repeat_of", [None, "done"])
+def test_a_key_that_may_have_been_used_is_not_given_up(repeat_of: str | None) -> None:
+    """Refused with the declared status under a key that keeps no refusals: the next call is the same occurrence."""
+    done = stands(State.DONE, operation_id="done") if repeat_of else None
+    refused = stands(State.REFUSED, "other", occurrence=2, status=422, operation_id="refused")
+    kept = [refused] if done is None else [done, refused]
+    by = replace(NEWCOMER, fingerprint="new", repeats=True, repeat_of=repeat_of, key_used_status=422)
+
+    assert met(*kept, by=by) == BeginAgain(refused, done)
+    assert met(*kept, by=replace(by, key_used_status=409)) == Begin(3, done)
+    assert met(*kept, by=replace(by, key_used_status=None)) == Begin(3, done)
+
+
 def test_what_is_met_is_the_record_as_it_is_kept() -> None:
     """Today's fingerprint is for the comparison; what is claimed, looked up and settled is what the store has."""
     kept, other = stands(State.FREE, fingerprint="then"), stands(State.REFUSED, occurrence=2)

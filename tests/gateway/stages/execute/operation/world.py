@@ -143,7 +143,8 @@ class Moves:
 
     def _calls(self, world: World) -> Iterator[tuple[str, World]]:
         record, room = world.record, len(world.wires) < self.tool.attempts
-        if record.state is State.FREE and room:
+        # A refusal may have said that the key was used: it is then claimed again, under the same one.
+        if (record.state is State.FREE or (record.state is State.REFUSED and self.tool.keyed)) and room:
             claimed = machine.claim(record, _claim(record))
             yield "a call claims", self._set(world, claimed)._replace(owner=True)
         if record.state is State.CLAIMED and record.lease_is_dead(NOW) and room:
