@@ -2,6 +2,8 @@
 
 import pytest
 
+from gateway.adapters.memory.operations import MemoryOperationStore
+from gateway.adapters.system.clock import SystemClock
 from gateway.contract.codes import ErrorCode
 from tests.gateway.manifest.sample import KEYED, REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
@@ -226,19 +228,31 @@ async def test_nothing_is_sent_on_a_baseline_that_a_cache_had(rig: MakeRig) -> N
     assert (await gateway.call()).ok
 
 
+class ServersClock(SystemClock):
+    """The clock of a store on another machine: it may be set; the gateway's wall clock is not set with it."""
+
+    ahead_s = 0.0
+    walls_too_s = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds, as far as the server has been set ahead."""
+        return super().monotonic() + self.ahead_s + self.walls_too_s
+
+    def wall(self) -> float:
+        """Seconds since 1970 on the gateway's own machine."""
+        return super().wall() + self.walls_too_s
+
+
 async def test_a_store_whose_clock_jumps_frees_nothing(rig: MakeRig) -> None:
     """The provider may still act: by the wall clock, no time has passed since the send."""
-    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    clock = ServersClock()
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), store=lambda _: MemoryOperationStore(clock))
     operation_id = await in_doubt(gateway)
-    gateway.clock.wall_ahead_s = -1_000.0
-    gateway.clock.ahead_s += 1_000.0
     for _ in range(3):
-        gateway.clock.wall_ahead_s -= 10.0
-        gateway.clock.ahead_s += 10.0
+        clock.ahead_s += 1_000.0
         shown = await gateway.reconcile(operation_id)
         assert (shown["state"], shown["negatives"]) == ("unknown", 0)
-    gateway.clock.wall_ahead_s = 0.0
     for _ in range(2):
-        gateway.clock.ahead_s += 1_000.0
+        clock.walls_too_s += 1_000.0
         shown = await gateway.reconcile(operation_id)
     assert shown["state"] == "free"
