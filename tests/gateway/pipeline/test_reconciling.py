@@ -246,7 +246,11 @@ class ServersClock(SystemClock):
 async def test_a_store_whose_clock_jumps_frees_nothing(rig: MakeRig) -> None:
     """The provider may still act: by the wall clock, no time has passed since the send."""
     clock = ServersClock()
-    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), store=lambda _: MemoryOperationStore(clock))
+    gateway = await rig(
+        looked_up({"reconcile.inline": "0ms"}),
+        store=lambda _: MemoryOperationStore(clock),
+        settings={"allow_volatile": True},
+    )
     operation_id = await in_doubt(gateway)
     for _ in range(3):
         clock.ahead_s += 1_000.0
