@@ -12,6 +12,8 @@ from typing import Final
 
 NOT_STARTED: Final = 127
 """The exit code of a program that is not there, as shells have it."""
+FIRST_INHERITED: Final = 3
+"""Behind standard input, output and error."""
 _PR_SET_PDEATHSIG: Final = 1
 
 
@@ -27,6 +29,8 @@ def main(words: list[str]) -> int:
     parent, *command = words
     if not tie(int(parent)):
         return NOT_STARTED
+    # uvloop leaves copies of the pipes open, and a program that closes its output would then not be seen to.
+    os.closerange(FIRST_INHERITED, os.sysconf("SC_OPEN_MAX"))
     try:
         os.execv(command[0], command)  # noqa: S606 - there is no shell that could read it otherwise
     except OSError:

@@ -86,7 +86,9 @@ class Process:
             await asyncio.wait_for(self._child.wait(), ENDS_WITHIN_S)
         self.kill()
         await self._child.wait()
-        await asyncio.wait({self._reading})
+        # A grandchild in a session of its own may hold the pipe for ever.
+        await asyncio.wait({self._reading}, timeout=ENDS_WITHIN_S)
+        self._reading.cancel()
 
     async def _read(self, stdout: asyncio.StreamReader) -> None:
         rest = bytearray()
@@ -102,6 +104,9 @@ class Process:
             for future in list(self._awaited.values()):
                 if not future.done():
                     future.set_result(None)
+        # A pipe with something in it is one that uvloop does not close.
+        while await stdout.read(65_536):
+            pass
 
     def _take(self, line: bytes) -> None:
         try:
@@ -126,7 +131,8 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     # By our own PATH: what the operator allowed is what a name means to the gateway.
     program = shutil.which(command[0])
-    if program is None:
+    if program is None or any("\0" in word for word in (*command, *env.values())):
+        # What cannot be given to a process leaves uvloop with half of one.
         return None
     words = (sys.executable, "-I", str(Path(launch.__file__)), str(os.getpid()), program, *command[1:])
     try:

@@ -1,12 +1,14 @@
-"""Servers and transports of these tests."""
+"""Servers and transports of these tests, which run on both loops: pipes and processes are not the same on each."""
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 import pytest
+import uvloop
 
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
@@ -19,6 +21,11 @@ from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits, WireRequest
 from gateway.stages.execute.attempt.outcome import Outcome
 from tests.gateway.adapters.mcp_tool.server import REFUND, McpServer
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Both, since one hides what the other shows."""
+    return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
 
 class WatchedClock(SystemClock):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from gateway.adapters.mcp_tool import launch
-from gateway.adapters.mcp_tool.launch import NOT_STARTED, main
+from gateway.adapters.mcp_tool.launch import NOT_STARTED
 
 # Starts a process that ignores the end of its input, says its id, and waits.
 GATEWAY = """
@@ -54,4 +54,22 @@ def test_a_parent_that_is_gone_already_starts_nothing() -> None:
 
 def test_a_program_that_is_not_there_is_said_by_the_exit_code() -> None:
     """As shells do."""
-    assert main([str(os.getppid()), "/nowhere/to/be/found"]) == NOT_STARTED
+    ran = launched("/nowhere/to/be/found")
+    assert (ran.returncode, ran.stdout) == (NOT_STARTED, b"")
+
+
+def test_nothing_of_the_gateway_is_open_in_its_servers() -> None:
+    """Neither a socket nor a file that somebody made inheritable."""
+    reader, writer = os.pipe()
+    os.set_inheritable(writer, True)
+    seen = "import os, sys; print([it for it in (0, 1, 2, int(sys.argv[1])) if os.path.exists(f'/proc/self/fd/{it}')])"
+    ran = launched(sys.executable, "-c", seen, str(writer), fds=(writer,))
+    os.close(reader)
+    os.close(writer)
+    assert (ran.returncode, ran.stdout) == (0, b"[0, 1, 2]\n")
+
+
+def launched(*command: str, fds: tuple[int, ...] = ()) -> subprocess.CompletedProcess[bytes]:
+    """The program in the launcher's place."""
+    words = [sys.executable, "-I", str(Path(launch.__file__)), str(os.getpid()), *command]
+    return subprocess.run(words, capture_output=True, check=False, timeout=20, pass_fds=fds)
