@@ -4,7 +4,7 @@ All of them are SHA-256 over canonical JSON (`canonical.py`), so that any langua
 are in `tests/wire/`. Identity comes from the operation, never from the attempt and never from chance.
 """
 
-import base64
+import binascii
 import hashlib
 import re
 import uuid
@@ -20,6 +20,7 @@ MIN_KEY_LENGTH: Final = 22
 
 UUID_LENGTH: Final = 36
 
+_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 _VISIBLE_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _QUOTED_KEY: Final = re.compile(r'"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"', re.ASCII)
 
@@ -175,4 +176,4 @@ def _named(identity: OperationIdentity) -> dict[str, Any]:
 
 def _digest(document: Any) -> str:
     digest = hashlib.sha256(canonical(document)).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    return binascii.b2a_base64(digest, newline=False).translate(_URL_SAFE, b"=").decode()

@@ -1,7 +1,5 @@
 """Rates and budgets: asked last before a call acts, so that what it does not do costs nobody anything."""
 
-from dataclasses import replace
-
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.manifest.tool import Tool
@@ -47,7 +45,10 @@ async def deliver(parts: Parts, telling: Telling, trace: CallTrace, envelope: En
     allowance = telling.allowance
     if allowance.purse is not None and not charged(envelope):
         await parts.spending.release(allowance.purse, telling.row_id)
-    return replace(envelope, shares=allowance.shares) if allowance.shares else envelope
+    if not allowance.shares:
+        return envelope
+    ok, data, error, meta = envelope.ok, envelope.data, envelope.error, envelope.meta
+    return Envelope(ok=ok, data=data, error=error, meta=meta, shares=allowance.shares)
 
 
 async def _over_budget(parts: Parts, telling: Telling) -> Envelope | None:

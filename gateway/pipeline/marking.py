@@ -26,7 +26,7 @@ def sent_mark(
 
     `request`: packed, as a replay will send it again. `baseline`: read for this send; None: an earlier one stands.
     """
-    token, terms = parts.chance.token(), replay_terms(parts, tool, live=True)
+    terms = replay_terms(parts, tool, live=True)
 
     def mark(record: Record, now: float) -> Record:
         wall = parts.store.wall()
@@ -46,6 +46,7 @@ def sent_mark(
         )
         if record.state is State.CLAIMED and ownership is not None:
             return machine.pass_gate(record, ownership, sending, now=now)
-        return machine.pass_replay_gate(record, ownership, sending, owner=token, lease_until=lease_until, now=now)
+        owner = parts.chance.token()
+        return machine.pass_replay_gate(record, ownership, sending, owner=owner, lease_until=lease_until, now=now)
 
     return mark

@@ -19,10 +19,11 @@ class Pins:
         self._parts = parts
         self._pinned: dict[str, PinnedManifest] = {}
         self._compiled: dict[str, Tool | None] = {}
-        # By the tool's digest, until another manifest is pinned: a write asks for both.
+        # By the tool's digest, until another manifest is pinned: a write asks for all three.
         self._kin: dict[str, tuple[PinnedManifest, ...]] = {}
         self._former: dict[str, tuple[Tool, ...]] = {}
         self._asking: dict[str, frozenset[str]] = {}
+        self._newest: dict[str, int | None] = {}
 
     async def start(self) -> None:
         """Learn what earlier processes pinned, and pin the tools in use.
@@ -72,10 +73,12 @@ class Pins:
     async def successor(self, tool: Tool) -> int | None:
         """The highest revision under which another process already records the tool's operation in another way."""
         await self.refresh()
-        newer = (it for it in self._kin_of(tool) if it.revision > tool.identity.revision)
-        # What this version cannot load may identify in any way.
-        found = (it.revision for it in newer if _differs(self._compile(it), tool))
-        return max(found, default=None)
+        if tool.digest not in self._newest:
+            newer = (it for it in self._kin_of(tool) if it.revision > tool.identity.revision)
+            # What this version cannot load may identify in any way.
+            found = (it.revision for it in newer if _differs(self._compile(it), tool))
+            self._newest[tool.digest] = max(found, default=None)
+        return self._newest[tool.digest]
 
     def former(self, tool: Tool) -> tuple[Tool, ...]:
         """Earlier forms of a tool, or of its operation, that identify it in another way: their records are its own, too."""
@@ -128,6 +131,7 @@ class Pins:
             self._kin.clear()
             self._former.clear()
             self._asking.clear()
+            self._newest.clear()
 
     def _kin_of(self, tool: Tool) -> tuple[PinnedManifest, ...]:
         kin = self._kin.get(tool.digest)

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 - what is put into the statements are constants of this package; values are bound
 
 from collections.abc import Sequence
+from functools import cache
 from operator import itemgetter
 from typing import Any, Final
 
@@ -50,12 +51,8 @@ def met(
     sealer: Sealer,
 ) -> tuple[tuple[Record, ...], tuple[tuple[Hold, Record], ...]]:
     """Every record of a tenant's identities, oldest first, and who stands on these holds: one statement, one moment."""
-    sql = _OCCURRENCES.format(places=", ".join("?" * len(identity_keys)))
-    values: tuple[str | bytes, ...] = (*identity_keys, tenant)
     by_digest = {codec.hold_digest(hold, secret): hold for hold in holds}
-    if holds:
-        sql += _AND_HOLDERS.format(places=", ".join("?" * len(by_digest)))
-        values += tuple(by_digest)
+    sql, values = _meeting(len(identity_keys), len(by_digest)), (*identity_keys, tenant, *by_digest)
     own: list[tuple[int, Record]] = []
     standing: dict[bytes, list[Record]] = {digest: [] for digest in by_digest}
     for digest, number, *row in connection.execute(sql, values):
@@ -67,6 +64,12 @@ def met(
     own.sort(key=_number)
     holders = tuple((hold, record) for digest, hold in by_digest.items() for record in standing[digest])
     return tuple(record for _, record in own), holders
+
+
+@cache
+def _meeting(identities: int, holds: int) -> str:
+    own = _OCCURRENCES.format(places=", ".join("?" * identities))
+    return own if not holds else own + _AND_HOLDERS.format(places=", ".join("?" * holds))
 
 
 def holders_of(connection: apsw.Connection, digest: bytes, sealer: Sealer) -> tuple[Record, ...]:

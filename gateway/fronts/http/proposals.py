@@ -37,8 +37,11 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> To
     head = exchange.head
     run = _section(document, "run", _RUN_FIELDS)
     # Most calls bring none of these.
-    given = {field: read(name, head[name]) for name, (field, read) in _FROM_HEAD.items() if name in head}
-    given |= {name: read(name, document[name]) for name, read in _FROM_BODY.items() if name in document}
+    given: dict[str, Any] = {}
+    if not _FROM_HEAD.keys().isdisjoint(head):
+        given |= {field: read(name, head[name]) for name, (field, read) in _FROM_HEAD.items() if name in head}
+    if not _FROM_BODY.keys().isdisjoint(document):
+        given |= {name: read(name, document[name]) for name, read in _FROM_BODY.items() if name in document}
     return ToolCall(
         tool=tool,
         arguments=arguments or {},
