@@ -40,6 +40,7 @@ class Proxy:
         self._to = port
         self._drawn = random.Random(port)  # noqa: S311 - weather
         self._tasks: set[asyncio.Task[None]] = set()
+        self._cuts = 0
         self._server: asyncio.Server | None = None
         # Bound and deaf: while connections are refused nobody else gets the port.
         self._reserved = _bound(0)
@@ -65,7 +66,8 @@ class Proxy:
         await self.cut()
 
     async def cut(self) -> None:
-        """Break every connection."""
+        """Break every connection, those that are only being made too."""
+        self._cuts += 1
         for task in set(self._tasks):
             task.cancel()
         if self._tasks:
@@ -78,10 +80,15 @@ class Proxy:
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.weather.accepted += 1
+        cuts = self._cuts
         try:
             there, back = await asyncio.open_connection("127.0.0.1", self._to)
         except OSError:
             writer.close()
+            return
+        if cuts != self._cuts:
+            writer.close()
+            back.close()
             return
         lost = asyncio.Event()
         pairs = (self._requests(reader, back, lost), self._replies(there, writer, lost))
