@@ -38,27 +38,47 @@ class Sweeper:
         self._pins = pins
 
     async def run(self) -> None:
-        """Sweep until cancelled."""
-        while True:
-            try:
-                await self.sweep()
-            except StoreUnavailableError:
-                pass  # it says so itself, in readiness; the next round asks again
-            except Exception as error:  # noqa: BLE001 - one bad record must not end the care for all others
-                self._spool.fault("sweeper", error)
-            await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
+        """Sweep until cancelled. A round waits for nobody: each record waits for a service of its own."""
+        under_care: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                try:
+                    for task in await self._begin(_BATCH - len(under_care)):
+                        under_care.add(task)
+                        task.add_done_callback(under_care.discard)
+                except StoreUnavailableError:
+                    pass  # it says so itself, in readiness; the next round asks again
+                except Exception as error:  # noqa: BLE001 - one bad record must not end the care for all others
+                    self._spool.fault("sweeper", error)
+                await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
+        finally:
+            left = tuple(under_care)
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     async def sweep(self) -> int:
-        """One round; how many records were cared for."""
+        """One round to its end; how many records were cared for."""
+        tasks = await self._begin(_BATCH)
+        await asyncio.gather(*tasks)
+        return len(tasks)
+
+    async def _begin(self, room: int) -> tuple[asyncio.Task[None], ...]:
+        """Take what is due under care, at most `room` records; the bulkhead of look-ups bounds how many ask at once."""
+        if room <= 0:
+            return ()
         await self._pins.refresh()
         lease_s, token = max(60.0, self._parts.bounds.lease_s), self._parts.chance.token()
-        due = await self._parts.store.lease_due(token, lease_s, _BATCH)
-        # Each waits for a service of its own; the bulkhead of look-ups bounds how many ask at once.
-        ends = await asyncio.gather(*(self._care_in_turn(record, token) for record in due), return_exceptions=True)
-        for end in ends:
-            if end is not None:
-                raise end
-        return len(due)
+        due = await self._parts.store.lease_due(token, lease_s, room)
+        return tuple(asyncio.create_task(self._care_alone(record, token)) for record in due)
+
+    async def _care_alone(self, record: Record, token: str) -> None:
+        try:
+            await self._care_in_turn(record, token)
+        except StoreUnavailableError:
+            pass  # as above; the lease ends by itself
+        except Exception as error:  # noqa: BLE001 - the last guard of a task that nobody waits for
+            self._spool.fault("sweeper", error)
 
     async def _care_in_turn(self, record: Record, token: str) -> None:
         next_look_s = _LONGEST_S

@@ -26,6 +26,7 @@ class AnswerReader:
         status: of the final answer, 0 before its headers are complete.
         ended: nothing more is expected; further bytes change nothing but `reusable`.
         reusable: the connection may carry another exchange.
+        surplus: bytes came behind the answer, which nobody had asked for.
         fault: what broke the answer, None while nothing has.
         detail: the same in words of our own.
     """
@@ -49,6 +50,7 @@ class AnswerReader:
         "phase",
         "reusable",
         "status",
+        "surplus",
     )
 
     def __init__(self, *, method: str, result_bytes: int, enough: Enough | None = None) -> None:
@@ -56,6 +58,7 @@ class AnswerReader:
         self.status = 0
         self.ended = False
         self.reusable = False
+        self.surplus = False
         self.fault: Fault | None = None
         self.detail = ""
         self._limit = result_bytes
@@ -78,7 +81,7 @@ class AnswerReader:
         if not data:
             return
         if self.ended:
-            self.reusable = False
+            self.reusable, self.surplus = False, True
             return
         self._raw_left -= len(data)
         if self._raw_left < 0:
@@ -149,14 +152,14 @@ class AnswerReader:
             self.fail(Fault.MALFORMED, "the answer switches protocols")
         except httptools.HttpParserError:
             # Junk behind a complete answer is raised by the feed that completed it, and must not undo it.
-            self.reusable = False
+            self.reusable, self.surplus = False, self.ended
             self.fail(Fault.MALFORMED, "the answer is not readable HTTP")
 
     # Called by the parser. What they raise would be wrapped and renamed, so they raise nothing.
 
     def on_message_begin(self) -> None:
         if self.ended:
-            self.reusable = False
+            self.reusable, self.surplus = False, True
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # Behind the header block come trailers, which say nothing that counts.

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Final, cast
 
+from gateway.adapters.http_tool import surplus
 from gateway.adapters.http_tool.answer_reader import AnswerReader
 from gateway.clock import Clock
 from gateway.stages.execute.attempt.exchange import Fault, Limits, Phase
@@ -46,6 +47,7 @@ class Connection(asyncio.Protocol):
     """Carries exchanges for a pool.
 
     Attributes:
+        peer: the origin that it is a connection to, for the log.
         sock: the socket itself; a loop may hand out an imitation that cannot be polled or tuned.
         closed: it is, or is about to be.
         carried: exchanges begun so far.
@@ -60,6 +62,7 @@ class Connection(asyncio.Protocol):
         self, clock: Clock, *, on_open: Callable[["Connection"], None], on_lost: Callable[["Connection"], None]
     ) -> None:
         self.closed = False
+        self.peer = ""
         self.carried = 0
         self.written = False
         self.idle_since = 0.0
@@ -107,7 +110,10 @@ class Connection(asyncio.Protocol):
         A loop that was busy has not told us yet. Under TLS only an idle connection may be asked: a young one has
         session tickets to read.
         """
-        return self.closed or self._seen() != 0
+        seen = 0 if self.closed else self._seen()
+        if seen & select.POLLIN and not self._tls and surplus.has_unread(self.sock):
+            surplus.tell(self.peer)
+        return self.closed or seen != 0
 
     def fit_to_send(self) -> bool:
         """Whether the first byte may be written, the connection having been in hand for a while."""
@@ -143,6 +149,8 @@ class Connection(asyncio.Protocol):
         reader = self._reader
         if reader is None:
             # Nobody asked. A stray 200 or 408 must never become the next write's result.
+            if not self.closed:
+                surplus.tell(self.peer)
             self.abort()
             return
         reader.feed(data)

@@ -69,7 +69,7 @@ class Dialler:
 
     async def _wrap(self, sock: socket.socket, origin: Origin) -> Connection:
         connection = self._connection()
-        connection.sock = sock
+        connection.sock, connection.peer = sock, str(origin)
         if origin.tls and self._tls is None:
             self._tls = system_tls()
         try:

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from typing import Final
 
+from gateway.adapters.http_tool import surplus
 from gateway.adapters.http_tool.answer_reader import AnswerReader
 from gateway.adapters.http_tool.connection import Connection
 from gateway.adapters.http_tool.dialling import Dialler
@@ -130,6 +131,8 @@ class HttpToolTransport:
             answer = reader.finish()
             trail.phase = reader.phase
             written = connection.written
+            if reader.surplus:
+                surplus.tell(connection.peer)
             pool.put(connection, reusable=reader.reusable and written and reader.phase is Phase.COMPLETE)
         return Exchange(
             phase=reader.phase,

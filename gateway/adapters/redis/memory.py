@@ -71,6 +71,7 @@ class Memory:
         self._enrolling: dict[str, asyncio.Task[Tenant]] = {}
         self._tenants: dict[str, Tenant] = {}
         self._names: set[str] = set()
+        self._turn = 0
         client.introduce(self._meet)
 
     def __repr__(self) -> str:
@@ -136,6 +137,13 @@ class Memory:
         self._names.update(more)
         _, told = await self._client.ask("tenants", shared_key("tenants"), *sorted(self._names))
         return tuple(sorted(name.decode() for name in told))
+
+    async def names_in_turn(self) -> tuple[str, ...]:
+        """The same, each time beginning with another: the first must not take everything, every time."""
+        names = await self.names()
+        self._turn += 1
+        first = self._turn % len(names) if names else 0
+        return (*names[first:], *names[:first])
 
     def _forgotten(self, tenant: Tenant) -> None:
         if self._tenants.get(tenant.name) is tenant:

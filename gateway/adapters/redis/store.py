@@ -181,7 +181,7 @@ class RedisOperationStore:
 
     async def lease_due(self, token: str, lease_s: float, limit: int) -> tuple[Record, ...]:
         found: list[Record] = []
-        for tenant in await self._memory.names():
+        for tenant in await self._memory.names_in_turn():
             if len(found) < limit:
                 reply = await self._ask(tenant, "lease_due", token, lease_s, limit - len(found))
                 found += records.decode_openable(reply.values[0], tenant, self._sealer)

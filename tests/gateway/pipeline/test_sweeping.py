@@ -242,6 +242,30 @@ async def test_a_fault_in_one_record_harms_no_other(rig: MakeRig) -> None:
     gateway.faults.clear()
 
 
+async def test_a_service_that_hangs_holds_up_no_later_round(rig: MakeRig) -> None:
+    """What comes into doubt while the look for another record waits is settled all the same, in the room that is left."""
+    wires, rooms = Wires(), []
+
+    def listens(name: str, args: tuple[object, ...]) -> bool:
+        if name == "lease_due":
+            rooms.append(args[2])
+        return False
+
+    gateway = await rig(looked_up(UNHELD), settings={"sweep_interval_s": 0.05}, wrap=wires)
+    wires.it.loses = listens
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call("A")
+    hold = asyncio.Event()
+    gateway.provider.reads += [when(hold, answer(503))]
+    await gateway.pipeline.start()
+    await gateway.provider.until_asked(2)
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call("B")
+    await gateway.until(State.DONE, order="B")
+    assert (rooms[0], rooms[-1]) in {(32, 31), (32, 30)}
+    hold.set()
+
+
 async def test_a_service_that_hangs_holds_up_no_other_record(rig: MakeRig) -> None:
     """The look for one record waits; the other one is settled meanwhile."""
     gateway = await rig(looked_up(UNHELD), settings={"sweep_interval_s": 0.05})

@@ -58,12 +58,21 @@ def ended_behind_the_loops_back(server: RawServer) -> None:
         assert server._changed.wait_for(lambda: server._state.ended == 1, 5.0)
 
 
-@pytest.mark.parametrize("last_words", [FIN, RST, send(b"HTTP/1.1 408 Request Timeout\r\n\r\n"), send(OK)])
+@pytest.mark.parametrize(
+    ("last_words", "surplus"),
+    [(FIN, 0), (RST, 0), (send(b"HTTP/1.1 408 Request Timeout\r\n\r\n"), 1), (send(OK), 1)],
+)
 @pytest.mark.parametrize("busy", [False, True])
 async def test_what_happens_to_an_idle_connection_never_touches_the_next_call(
-    raw_server: Serve, make_transport: Make, last_words: Step, *, busy: bool
+    raw_server: Serve,
+    make_transport: Make,
+    caplog: pytest.LogCaptureFixture,
+    last_words: Step,
+    surplus: int,
+    *,
+    busy: bool,
 ) -> None:
-    """It closed, broke, or said something nobody asked for: the next call opens another."""
+    """It closed, broke, or said something nobody asked for, which is logged: the next call opens another."""
     go = threading.Event()
     server = raw_server([REQUEST, send(OK), await_event(go), last_words], [serve(OK.replace(b"{}", b"[]"))])
     transport = make_transport(server)
@@ -80,6 +89,19 @@ async def test_what_happens_to_an_idle_connection_never_touches_the_next_call(
     assert exchange.answer is not None
     assert exchange.answer.body == b"[]"
     assert await settled(transport) == KEPT
+    said = [it.getMessage() for it in caplog.records if "nobody asked for" in it.message]
+    assert [it.startswith(f"http://127.0.0.1:{server.port} sent") for it in said] == [True] * surplus
+
+
+async def test_what_comes_behind_an_answer_is_logged(
+    raw_server: Serve, make_transport: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In the same piece as the answer, which counts; a line end is let pass."""
+    server = raw_server([serve(OK + OK)], [serve(OK + b"junk")], [serve(OK + b"\r\n")])
+    transport = make_transport(server)
+    for lines in (1, 2, 2):
+        assert told(await transport.exchange(request_to(server), limits())) == "200 2B [complete]"
+        assert len([it for it in caplog.records if "nobody asked for" in it.message]) == lines
 
 
 async def test_an_idle_connection_that_dies_leaves_the_pool(raw_server: Serve, make_transport: Make) -> None:

@@ -51,6 +51,9 @@ async def test_two_gateways_know_the_same_memory(server: Server) -> None:
     assert (await one.tenant("acme")).secret != (await one.tenant("else")).secret
     assert (one.changed_at, other.changed_at) == (None, None)
     assert await one.names() == ("acme", "else")
+    turns = [await one.names_in_turn() for _ in range(3)]
+    assert turns == [("else", "acme"), ("acme", "else"), ("else", "acme")]
+    assert await other.names_in_turn() == ("else", "acme")
     first.close()
     second.close()
 
