@@ -171,13 +171,12 @@ class Effort:
         attempt = self._attempt
         if self.sent_at is None or attempt is None:
             return self.record
-        status = None if isinstance(outcome, NotSent) else outcome.status
         settlement = Settlement(
             by=self.by,
             wall=self._parts.store.wall(),
             result=result,
             code=code if code is not None else outcome.code,
-            status=status,
+            status=None if isinstance(outcome, NotSent) else outcome.status,
         )
         evidence = evidence_of(outcome)
 
@@ -254,7 +253,8 @@ class Effort:
             return None
         now = parts.clock.monotonic()
         if tool.effect is Effect.IDEMPOTENT and tool.downstream_key is None:
-            return now + tool.timeouts.total_s if self.sends else None
+            # Without holds another call may have been told meanwhile that it was carried out: this would undo it.
+            return now + tool.timeouts.total_s if self.sends and tool.holds else None
         terms, wall, first = replay_terms(parts, tool, live=True), parts.store.wall(), record.first_sent_wall
         if terms is None or first is None or replay.refusal(record, terms, wall=wall) is not None:
             return None
