@@ -84,9 +84,11 @@ class Pins:
         return self._former[tool.digest]
 
     async def tool_of(self, record: Record) -> Tool | None:
-        """The tool that a record was made with; the present one of its name when that cannot be loaded any more."""
-        current = self._parts.tools.catalogue.get(record.origin.tool)
-        return await self.tool_by(record.origin.manifest_digest, record.origin.tool) or current
+        """The tool that a record was made with, by whose contract alone it may be settled.
+
+        None when that cannot be loaded any more: another look-up, or another downstream, says nothing of it.
+        """
+        return await self.tool_by(record.origin.manifest_digest, record.origin.tool)
 
     async def tool_by(self, digest: str, name: str) -> Tool | None:
         """The tool of exactly this manifest; None when it cannot be loaded any more."""
