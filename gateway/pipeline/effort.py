@@ -33,7 +33,7 @@ from gateway.stages.execute.approval.entitlement import still_stands
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused
-from gateway.stages.execute.attempt.stored_request import pack, unpack
+from gateway.stages.execute.attempt.stored_request import unpack
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.amnesia import with_attempt
 from gateway.stages.execute.operation.evidence import Evidence
@@ -265,7 +265,7 @@ class Effort:
         if request is None:
             raise FencedError
         ownership, baseline = self._ownership, self.baseline
-        mark = sent_mark(parts, self.tool, pack(request), limits, ownership=ownership, baseline=baseline)
+        mark = sent_mark(parts, self.tool, request, limits, ownership=ownership, baseline=baseline)
         self.record = await self._marked(mark)
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
