@@ -143,6 +143,11 @@ def downstream_key(key: str, *, key_format: str, max_length: int) -> str:
     return key[:max_length]
 
 
+def key_form(*parts: str) -> str:
+    """Tells apart under what a downstream has a key: equal parts, in this order, give equal forms."""
+    return _digest(list(parts))
+
+
 def quoted_key(key: str) -> str:
     """A downstream key as a structured-field string, as draft-ietf-httpapi-idempotency-key-header writes it."""
     return f'"{key}"'

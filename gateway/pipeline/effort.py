@@ -33,7 +33,7 @@ from gateway.stages.execute.approval.entitlement import still_stands
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Limits
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused
-from gateway.stages.execute.attempt.stored_request import pack, unpack
+from gateway.stages.execute.attempt.stored_request import unpack
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.amnesia import with_attempt
 from gateway.stages.execute.operation.evidence import Evidence
@@ -171,13 +171,12 @@ class Effort:
         attempt = self._attempt
         if self.sent_at is None or attempt is None:
             return self.record
-        status = None if isinstance(outcome, NotSent) else outcome.status
         settlement = Settlement(
             by=self.by,
             wall=self._parts.store.wall(),
             result=result,
             code=code if code is not None else outcome.code,
-            status=status,
+            status=None if isinstance(outcome, NotSent) else outcome.status,
         )
         evidence = evidence_of(outcome)
 
@@ -254,7 +253,8 @@ class Effort:
             return None
         now = parts.clock.monotonic()
         if tool.effect is Effect.IDEMPOTENT and tool.downstream_key is None:
-            return now + tool.timeouts.total_s if self.sends else None
+            # Without holds another call may have been told meanwhile that it was carried out: this would undo it.
+            return now + tool.timeouts.total_s if self.sends and tool.holds else None
         terms, wall, first = replay_terms(parts, tool, live=True), parts.store.wall(), record.first_sent_wall
         if terms is None or first is None or replay.refusal(record, terms, wall=wall) is not None:
             return None
@@ -265,7 +265,7 @@ class Effort:
         if request is None:
             raise FencedError
         ownership, baseline = self._ownership, self.baseline
-        mark = sent_mark(parts, self.tool, pack(request), limits, ownership=ownership, baseline=baseline)
+        mark = sent_mark(parts, self.tool, request, limits, ownership=ownership, baseline=baseline)
         self.record = await self._marked(mark)
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]

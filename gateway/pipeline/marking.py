@@ -1,11 +1,14 @@
 """The SENT mark: what the gate writes, durably, before the first byte may leave."""
 
+from gateway.contract import keys
 from gateway.manifest.policies import Effect
+from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import Move
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.stages.execute.attempt.exchange import Limits
+from gateway.stages.execute.attempt.stored_request import pack
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.claim import Sending
 from gateway.stages.execute.operation.machine import Ownership
@@ -16,7 +19,7 @@ from gateway.stages.execute.operation.sighting import Identifier
 def sent_mark(
     parts: Parts,
     tool: Tool,
-    request: bytes,
+    request: RenderedRequest,
     limits: Limits,
     *,
     ownership: Ownership | None,
@@ -24,9 +27,9 @@ def sent_mark(
 ) -> Move:
     """The move that marks one send: of the claim under `ownership`, or of a replay, under a token of its own.
 
-    `request`: packed, as a replay will send it again. `baseline`: read for this send; None: an earlier one stands.
+    `baseline`: read for this send; None: an earlier one stands.
     """
-    terms = replay_terms(parts, tool, live=True)
+    packed, terms = pack(request), replay_terms(parts, tool, live=True)
 
     def mark(record: Record, now: float) -> Record:
         wall = parts.store.wall()
@@ -41,7 +44,8 @@ def sent_mark(
             horizon_s=horizon_s(tool),
             wall=wall,
             one_effect=keyed or tool.effect is Effect.IDEMPOTENT,
-            request=request,
+            request=packed,
+            key_form=_key_form(tool, request, record),
             baseline=baseline,
         )
         if record.state is State.CLAIMED and ownership is not None:
@@ -50,3 +54,11 @@ def sent_mark(
         return machine.pass_replay_gate(record, ownership, sending, owner=owner, lease_until=lease_until, now=now)
 
     return mark
+
+
+def _key_form(tool: Tool, request: RenderedRequest, record: Record) -> str:
+    """To whom the key goes, where, and as what. A manifest that writes it otherwise has another key to the downstream."""
+    key = tool.downstream_key
+    if key is None:
+        return ""
+    return keys.key_form(request.origin, key.in_, key.name, key.format, tool.key_value(record.key))

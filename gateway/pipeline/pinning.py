@@ -19,7 +19,7 @@ class Pins:
         self._parts = parts
         self._pinned: dict[str, PinnedManifest] = {}
         self._compiled: dict[str, Tool | None] = {}
-        # By the tool's digest, until another manifest is pinned: a write asks for all three.
+        # By the tool's digest, until another manifest is pinned: a write asks for all of it.
         self._kin: dict[str, tuple[PinnedManifest, ...]] = {}
         self._former: dict[str, tuple[Tool, ...]] = {}
         self._asking: dict[str, frozenset[str]] = {}
@@ -96,9 +96,11 @@ class Pins:
         return self._former[tool.digest]
 
     async def tool_of(self, record: Record) -> Tool | None:
-        """The tool that a record was made with; the present one of its name when that cannot be loaded any more."""
-        current = self._parts.tools.catalogue.get(record.origin.tool)
-        return await self.tool_by(record.origin.manifest_digest, record.origin.tool) or current
+        """The tool that a record was made with, by whose contract alone it may be settled.
+
+        None when that cannot be loaded any more: another look-up, or another downstream, says nothing of it.
+        """
+        return await self.tool_by(record.origin.manifest_digest, record.origin.tool)
 
     async def tool_by(self, digest: str, name: str) -> Tool | None:
         """The tool of exactly this manifest; None when it cannot be loaded any more."""

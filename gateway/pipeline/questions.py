@@ -216,7 +216,8 @@ class Questions:
 
     async def _word(self, record: Record, settlement: SettleRequest, by: str) -> Settlement:
         result = code = None
-        tool = await self._pins.tool_of(record)
+        # A person's word is shown as the tool of today shows results, where that of the record is gone.
+        tool = await self._pins.tool_of(record) or self._parts.tools.catalogue.get(record.origin.tool)
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
             telling = afterwards(self._parts, tool, record, trace_id=None)
             envelope = telling.found(settlement.result, record)

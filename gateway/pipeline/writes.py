@@ -229,7 +229,9 @@ class Writes:
         """Its outcome is unknown: ask again under the same key where that is safe, else look; never act anew."""
         visit.telling.idempotency = IdempotencyResult.UNKNOWN
         # What was sent is settled by the contract under which it was sent, whatever the manifest says today.
-        tool = await self._pins.tool_of(record) or visit.intention.tool
+        tool = await self._pins.tool_of(record)
+        if tool is None:
+            return visit.telling.stored(record)
         terms = replay_terms(self._parts, tool, live=True)
         allowed = replay.refusal(record, terms, wall=self._parts.store.wall()) is None
         if record.state is State.UNKNOWN and allowed and await self._claims.may_replay(record, visit):

@@ -51,6 +51,7 @@ FULL = Record(
             acts_until=1e9 / 7,
             one_effect=True,
             fingerprint="e",
+            key_form="k",
             knowledge=Knowledge.REFUSED,
             code="rejected",
             status=429,

@@ -18,6 +18,7 @@ from gateway.contract.keys import (
     downstream_key,
     fingerprint,
     identity_key,
+    key_form,
     operation_key,
     parse_idempotency_key,
     quoted_key,
@@ -167,3 +168,11 @@ def test_other_keys_are_refused(header: str) -> None:
     """Empty, too long, blank, unprintable or half quoted."""
     with pytest.raises(InvalidIdempotencyKey):
         parse_idempotency_key(header)
+
+
+def test_a_key_has_another_form_by_each_of_its_parts() -> None:
+    """Where it goes and how it is written: equal only where all are, each in its place."""
+    forms = {key_form("a", "b"), key_form("a", "c"), key_form("b", "a"), key_form("ab"), key_form("a")}
+
+    assert key_form("a", "b") == key_form("a", "b")
+    assert len(forms) == 5

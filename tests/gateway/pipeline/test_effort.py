@@ -114,6 +114,16 @@ async def test_an_idempotent_write_is_sent_again_within_its_call(rig: MakeRig) -
     assert (envelope.ok, len(gateway.provider.sent)) == (True, 2)
 
 
+async def test_an_idempotent_write_without_holds_is_not_sent_over_a_newer_one(rig: MakeRig) -> None:
+    """Nothing keeps others away while it waits: it says that it does not know, and what others were told stays true."""
+    gateway = await rig(plain({"effect": "idempotent", "unknown": REMOVED, "holds": REMOVED}))
+    gateway.provider.writes += [cut]
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert envelope.error.outcome is CallOutcome.UNKNOWN
+    assert len(gateway.provider.sent) == 1
+
+
 async def test_an_idempotent_write_in_doubt_is_not_sent_by_another_call(rig: MakeRig) -> None:
     """Another write may have come between: only the call that began it may repeat it."""
     gateway = await rig(plain({"effect": "idempotent", "unknown": REMOVED, **ONCE}))

@@ -34,6 +34,7 @@ class Sending:
         send_by: store clock; the transport compares it in the callback of the first write.
         horizon_s: total + grace + provider_max: how long after `send_by` the request may still act.
         one_effect: under the downstream key, inside its window.
+        key_form: where the downstream key goes and how it is written (`keys.key_form`); empty without one.
         baseline: read anew for this send; None: that of an earlier one stands, of which something may be ours.
     """
 
@@ -42,4 +43,5 @@ class Sending:
     wall: float
     one_effect: bool
     request: bytes
+    key_form: str = ""
     baseline: tuple[str | int, ...] | None = None

@@ -96,8 +96,9 @@ def event_of_find(record: Record, matches: int, attempts: int, fingerprint: str)
     if not own and not _is_known(record, fingerprint):
         return Event.DONE_FOR_ANOTHER
     # By the key alone, the effect of a send with other arguments looks like that of an earlier one.
-    one_effect = own and all(a.one_effect for a in record.attempts[:attempts])
-    beside = record.state is not State.DONE and _acts_beside(record, attempts, one_effect=one_effect)
+    before = record.attempts[: attempts or 1]
+    under = before[-1] if own and before and all(a.is_one_with(before[-1]) for a in before) else None
+    beside = record.state is not State.DONE and _acts_beside(record, attempts, under)
     return Event.DONE_BESIDE_ANOTHER if beside else Event.FOUND_ONE
 
 
@@ -150,7 +151,7 @@ def covered(record: Record) -> Record:
 def _event_of_done(record: Record, attempt: Attempt, *, kept: bool) -> Event | None:
     if record.state is State.FROZEN:
         return None
-    if _acts_beside(record, attempt.number, one_effect=attempt.one_effect):
+    if _acts_beside(record, attempt.number, attempt):
         return Event.DONE_BESIDE_ANOTHER
     if kept and _may_be_kept_of_another(record, attempt):
         return Event.DONE_FOR_ANOTHER
@@ -170,10 +171,10 @@ def _may_be_kept_of_another(record: Record, attempt: Attempt) -> bool:
     return any(a.fingerprint != attempt.fingerprint and a.knowledge not in _NOTHING for a in earlier)
 
 
-def _acts_beside(record: Record, number: int, *, one_effect: bool) -> bool:
+def _acts_beside(record: Record, number: int, acted: Attempt | None) -> bool:
     """Whether an attempt sent after the first `number` may act on its own.
 
-    `one_effect`: what is known to have acted was sent under the downstream key; under the same key nothing acts twice.
+    `acted`: what is known to have acted; under the same downstream key nothing acts twice. None: which it was is open.
     """
     later = record.attempts[number:]
-    return any(a.knowledge not in _HARMLESS and not (one_effect and a.one_effect) for a in later)
+    return any(a.knowledge not in _HARMLESS and (acted is None or not a.is_one_with(acted)) for a in later)

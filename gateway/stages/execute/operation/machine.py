@@ -234,6 +234,7 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *,
         acts_until=sending.send_by + sending.horizon_s,
         one_effect=sending.one_effect,
         fingerprint=record.fingerprint,
+        key_form=sending.key_form,
     )
     baseline = record.bodies.baseline if sending.baseline is None else sending.baseline
     bodies = changed(record.bodies, request=sending.request, baseline=baseline)

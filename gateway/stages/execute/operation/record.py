@@ -74,9 +74,16 @@ class Attempt:
     """Sent under the downstream key inside its window: all such attempts together are one effect."""
     fingerprint: str
     """Of the material arguments that it was sent with: a FREE record may be claimed with others."""
+    key_form: str = ""
+    """Tells apart where the key went and how it was written: only under one form is it one key to the downstream."""
     knowledge: Knowledge = Knowledge.UNKNOWN
     code: str | None = None
     status: int | None = None
+
+    def is_one_with(self, other: "Attempt") -> bool:
+        """Whether both together are one effect. Attempts that earlier versions stored know no form."""
+        same_form = self.key_form == other.key_form or not (self.key_form and other.key_form)
+        return self.one_effect and other.one_effect and same_form
 
 
 @dataclass(frozen=True, slots=True, order=True)

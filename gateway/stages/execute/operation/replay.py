@@ -88,8 +88,9 @@ def is_authoritative(record: Record, number: int, status: int, *, marked: bool, 
         return False
     if status in _BESIDE_THE_KEY_TABLE or not 400 <= status < 500 or not record.attempts[number - 1].one_effect:
         return False
+    answered = record.attempts[number - 1]
     return all(
-        a.knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED) or a.acts_until <= now or a.one_effect
+        a.knowledge in (Knowledge.NOT_SENT, Knowledge.REFUSED) or a.acts_until <= now or a.is_one_with(answered)
         for a in record.attempts
         if a.number != number
     )

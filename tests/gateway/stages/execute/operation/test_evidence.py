@@ -355,3 +355,21 @@ def test_a_claim_keeps_what_was_sent_with_other_arguments() -> None:
     assert unsent.bodies.former == second.bodies.former
     assert back.bodies.former == ()
     assert machine.pass_gate(second, machine.own(second), sending(), now=NOW).attempts[-1].fingerprint == "g"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "to"),
+    [
+        ("raw", "raw", State.DONE),
+        ("raw", "uuid", State.FROZEN),
+        ("", "raw", State.DONE),
+    ],
+)
+def test_a_key_in_another_form_is_another_key(first: str, second: str, to: State) -> None:
+    """Two sends under it are two effects; of what an earlier version stored the form is not known."""
+    one, two = tried(Knowledge.VOID, _UNKNOWN, one_effect=True)
+    both = (replace(one, key_form=first), replace(two, key_form=second))
+    found = machine.find(record(State.SENT, both), 1, SETTLEMENT, now=NOW, attempts=1, fingerprint="f")
+
+    assert learn(record(State.SENT, both), 1, Evidence.DONE).state is to
+    assert found.state is to
