@@ -38,7 +38,7 @@ FAULTS = (
     Fault(
         id="F10", title="store refuses, answers nothing, is slow", runs=50, play=store_away,
         conditions=Conditions(options={"ONCEGATE_LEASE_S": "2"}),
-        controls={"fail-open": 3, "stock-retries": 1},
+        controls={"fail-open": 3, "stock-retries": 6},
     ),
     Fault(
         id="F11", title="a change, or the reply to it, is lost", runs=150, play=reply_lost,

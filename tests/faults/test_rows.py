@@ -27,7 +27,7 @@ RUNS: dict[str, Sequence[int]] = {
 }
 CONTROLS = [
     ("F10", "fail-open", (0,)),
-    ("F10", "stock-retries", (0,)),
+    ("F10", "stock-retries", (3, 4)),
     ("F11", "plain-set-nx", (1, 2)),
     ("F12", "memory-not-identified", (0,)),
     ("F13", "memory-not-identified", (0,)),
