@@ -180,6 +180,9 @@ def _fixed_call(run: Run) -> Planned | str:
 
 def _validated(run: Run, call: PlannedCall) -> Validated:
     """A planned call, checked against what is offered now; a fixed sequence may use the whole allow-list."""
+    if call.cut:
+        # What is left of "amount": 42500 reads as another amount.
+        return Misfit(code="invalid_json", text=_CUT)
     fixed = run.state.sequence is not None and call.call_id in run.state.sequence.calls
     offered = tuple(run.task.tools) if fixed else run.task.offered(Findings(run.state))
     try:
@@ -193,6 +196,7 @@ def _note(run: Run, call_id: str | None, code: str, text: str) -> None:
     run.add(Noted(observation=Observation(step=run.state.step_count, call_id=call_id, code=code, text=text)))
 
 
+_CUT: Final = "the reply reached the limit of its length, so this call may be cut and was not made; make it again, with less before it"
 _DOES: Final[Mapping[Next, Callable[[Run], Awaitable[None]]]] = MappingProxyType(
     {Next.CALLS: _calls, Next.CLOSE: _close, Next.SEQUENCE: _sequence, Next.STEP: _step}
 )

@@ -33,9 +33,12 @@ class Secrecy:
                 " Runner(sealer=AesSealer([key])), or sealer=Unsealed() to store them readable"
             )
 
-    def plan(self, step: int, requests: Iterable[ToolRequest]) -> tuple[PlannedCall, ...]:
-        """The calls of a reply under ids of ours: a provider's may repeat."""
-        return tuple(self.planned(f"call_{step}_{at}", r.name, r.arguments) for at, r in enumerate(requests, start=1))
+    def plan(self, step: int, requests: Iterable[ToolRequest], *, truncated: bool = False) -> tuple[PlannedCall, ...]:
+        """The calls of a reply under ids of ours: a provider's may repeat. The last of a truncated one may be cut."""
+        calls = [self.planned(f"call_{step}_{at}", r.name, r.arguments) for at, r in enumerate(requests, start=1)]
+        if truncated and calls:
+            calls[-1] = calls[-1].model_copy(update={"cut": True})
+        return tuple(calls)
 
     def planned(self, call_id: str, name: str, raw: str) -> PlannedCall:
         """One call, its sensitive arguments sealed."""

@@ -99,12 +99,11 @@ class Action(Value):
     Attributes:
         arguments: sensitive values replaced.
         sealed: the real arguments, sealed, while they may still be needed and differ from `arguments`.
-        key, action_hash, store_epoch: what `prepare` answered.
+        key, action_hash, store_epoch, verify_with: what `prepare` answered; the last is the read that tells what became of it.
         sends: how many sends of it have not been proved to have had no effect.
         stale: how often the gateway found that it is no longer what was prepared.
         needs_approval: a rule of the gateway asks for a person's word.
         since_version: the version of the state it appeared in; history from there on is not pruned while it is open.
-        verify_with: the read that tells whether it was done.
         evidence_id: its result.
         flagged: a person must look: nobody can say whether it was done.
     """
@@ -139,12 +138,14 @@ class PlannedCall(Value):
     Attributes:
         call_id: ours; a model's ids may repeat.
         arguments: the raw string, or its redacted form when `sealed` holds the real one.
+        cut: the reply ended with it at the limit of its length: the arguments may not be whole.
     """
 
     call_id: str
     name: str
     arguments: str
     sealed: str | None = None
+    cut: bool = False
 
 
 class Turn(Value):

@@ -46,7 +46,7 @@ def decided(run: Run, request: ModelRequest, reply: ModelReply, seconds: float) 
     return Decided(
         step=step,
         text=run.secrecy.scrub(reply.text[:_TEXT_KEPT], reply.tool_calls),
-        calls=run.secrecy.plan(step, reply.tool_calls),
+        calls=run.secrecy.plan(step, reply.tool_calls, truncated=reply.truncated),
         raw=run.secrecy.scrub(_plain(reply), reply.tool_calls),
         prompt_hash=prompt_hash(request),
         input_tokens=usage.input_tokens,

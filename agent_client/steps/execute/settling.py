@@ -94,7 +94,8 @@ async def flag(run: Run, call_id: str, why: str) -> None:
     """Nobody can say whether it was done: the task ends, and a person must look."""
     action = run.state.action(call_id)
     what = "an action" if action is None else f"{action.kind}, operation key {action.key},"
-    detail = f"{what} could not be settled: {why}. It may or may not have been carried out; a person must look."
+    by = "" if action is None or action.verify_with is None else f", with {action.verify_with}"
+    detail = f"{what} could not be settled: {why}. It may or may not have been carried out; a person must look{by}."
     await run.recorder.checkpoint(Flagged(call_id=call_id), Finished(reason=Reason.UNRECONCILED, detail=detail))
 
 

@@ -1,6 +1,7 @@
 """One inference: its retries spend time and tokens and never a step."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -146,3 +147,15 @@ async def test_a_fault_of_an_adapter_is_not_swallowed() -> None:
             await runner.run("t")
 
         assert (await runner.state("t")).status is Status.RUNNING
+
+
+async def test_the_last_call_of_a_reply_that_was_cut_is_not_made() -> None:
+    """Its arguments may be whole by chance only; the calls before it are, and the model is told to make it again."""
+    two = reply(("lookup_order", {"order_id": "1"}), ("lookup_order", {"order_id": "4"}))
+    state, model, _ = await ran(replace(two, truncated=True), READ, CANNOT)
+
+    said = [(it.code, it.text) for it in state.observations if it.call_id == "call_1_2"]
+    assert [code for code, _ in said] == ["invalid_json"]
+    assert "make it again" in said[0][1]
+    assert "make it again" in str(model.seen[1].messages)
+    assert [it.call_id for it in state.evidence][:1] == ["call_1_1"]

@@ -42,6 +42,7 @@ class Line:
     epochs: list[str] = field(default_factory=lambda: ["e1"])
     reconciled: OperationState = OperationState.UNKNOWN
     refuse_prepare: Envelope | None = None
+    verify_with: str | None = None
     sent: list[CallRequest] = field(default_factory=list)
     store: MemoryCheckpoints = field(default_factory=MemoryCheckpoints)
     durable: list[tuple[str, str, int]] = field(default_factory=list)
@@ -60,7 +61,7 @@ class Line:
         return succeed(
             {
                 "operation_key": "key-1", "action_hash": action_hash, "effect": "write", "store_epoch": epoch,
-                "approval": need, "verify_with": None,
+                "approval": need, "verify_with": self.verify_with,
             },
             META,
         )  # fmt: skip
@@ -224,13 +225,16 @@ async def test_a_look_that_settles_spares_the_call() -> None:
 
 
 async def test_L34_what_stays_unknown_is_flagged_when_its_time_is_over() -> None:
-    """FAILED, the action open and flagged, and the key in the words for a person."""
-    line = Line(answers=[DOUBT], looks=[OperationState.UNKNOWN])
+    """FAILED, the action open and flagged; for a person its key, and the read that shows it where there is one."""
+    line = Line(answers=[DOUBT], looks=[OperationState.UNKNOWN], verify_with="get_refund_status")
 
     state = await ran(line, reconcile_seconds=10)
 
     assert (state.status, state.reason, state.outstanding[0].flagged) == (Status.FAILED, Reason.UNRECONCILED, True)
     assert "key-1" in state.detail
+    assert state.detail.endswith("a person must look, with get_refund_status.")
+    nameless = await ran(Line(answers=[DOUBT], looks=[OperationState.UNKNOWN]), reconcile_seconds=10)
+    assert nameless.detail.endswith("a person must look.")
 
 
 async def test_contradicting_evidence_is_flagged_at_once() -> None:
