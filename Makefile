@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 .PHONY: help demo demo-redis test lint scenarios faults s11 bench conformance clients clients-once examples clean
 
 help:  ## show this
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 22
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "OnceGate needs Python 3.11 or newer: call make PYTHON=/path/to/python3.11"; exit 2; }
@@ -53,7 +53,7 @@ clients: $(STAMP)  ## effects per MCP client, straight at a server and through t
 clients-once: $(STAMP)  ## one row for each client, but for those that are large to install: S9 through the gateway
 	@$(BIN)/python -m bench.clients --scenario S9 --gateway-only --not-large --patience 3
 
-examples: $(STAMP)  ## the examples of five frameworks, each in its own environment, with a provider that never answers
+examples: $(STAMP)  ## every examples/refund_*.py in its own environment, with a provider that loses its answers
 	@$(BIN)/python -m bench.examples $(if $(ONLY),--only $(ONLY))
 
 clean:  ## remove what the other targets made

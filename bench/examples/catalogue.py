@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from bench.clients.catalogue import ENVIRONMENTS
+
 OPENAI: Final = "openai==3.57.0"
 ANTHROPIC: Final = "anthropic==2.14.0"
 HTTPX: Final = "httpx==0.28.1"
@@ -29,12 +31,12 @@ class Example:
 
 
 EXAMPLES: Final = (
-    Example(name="openai_agents", title="openai-agents 0.24.0, over MCP", requirements=("openai-agents==0.24.0",)),
-    Example(name="pydantic_ai", title="pydantic-ai 2.68.0, over MCP", requirements=("pydantic-ai-slim[mcp]==2.68.0",)),
+    Example(name="openai_agents", title="openai-agents 0.24.0, over MCP", requirements=ENVIRONMENTS["openai-agents"]),
+    Example(name="pydantic_ai", title="pydantic-ai 2.68.0, over MCP", requirements=ENVIRONMENTS["pydantic-ai"]),
     Example(
         name="langgraph",
         title="langgraph 1.2.24 with langchain-mcp-adapters 0.3.2, over MCP",
-        requirements=("langgraph==1.2.24", "langchain-mcp-adapters==0.3.2"),
+        requirements=ENVIRONMENTS["langgraph"],
     ),
     Example(name="openai", title="openai 3.57.0, a loop of one's own", requirements=(OPENAI, HTTPX), scripted=False),
     Example(

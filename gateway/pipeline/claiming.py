@@ -195,7 +195,10 @@ class Claims:
     async def undertake(
         self, visit: Visit, record: Record, rendered: RenderedRequest | None, tool: Tool, *, kept: bool = True
     ) -> Step:
-        """Carry a claimed record out, or replay one that is in doubt. In a task that no caller's going away cancels."""
+        """Carry a claim out, or replay what is in doubt; called in a task that no caller's going away cancels.
+
+        `kept`: the store has the claim; else it goes in with its SENT mark.
+        """
         parts = self._parts
         effort = Effort(parts, self._keeper, tool, record, rendered, kept=kept)
         ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)

@@ -2,7 +2,7 @@
 
     1 validate   2 execute   3 retry?   4 normalise   5 feedback   6 monitor   7 record
 
-Reads go through `reads`, writes through `writes`; both come back as an envelope that has its sentence, its row and,
+Reads go through `reads`, writes through `write_call` and `writes`; both come back as an envelope that has its sentence, its row and,
 for a write, its record.
 """
 
@@ -120,7 +120,8 @@ class Pipeline:
             raise
 
     async def _reading(self, telling: Telling, trace: CallTrace, tool: Tool, deadline: float) -> Envelope:
-        refused = await self._ruling(telling, trace).refusal(tool, EVERY) if tool.rules else None
+        ruling = Ruling(self._parts, self._rows, telling, traceparent=trace.traceparent)
+        refused = await ruling.refusal(tool, EVERY) if tool.rules else None
         refused = refused or await over_limit(self._parts, telling)
         if refused is not None:
             return refused
@@ -129,9 +130,6 @@ class Pipeline:
         except RenderError as error:
             return telling.unsendable(error)
         return read_envelope(telling, await run_read(self._parts, tool, rendered, trace, deadline=deadline))
-
-    def _ruling(self, telling: Telling, trace: CallTrace) -> Ruling:
-        return Ruling(self._parts, self._rows, telling, traceparent=trace.traceparent)
 
     async def refused(self, envelope: Envelope, caller: Caller) -> None:
         """Leave a row for an envelope that the front wrote itself: the request was not even a call."""

@@ -10,7 +10,7 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreU
 _log = logging.getLogger("oncegate")
 
 _STARTS_WITHIN_S: Final = 3.0
-"""One that is busy, or starts beside the gateway, is waited for."""
+"""A store that is busy, or starts beside the gateway, is waited for so long."""
 _PAUSE_S: Final = 0.2
 
 

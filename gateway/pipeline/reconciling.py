@@ -192,7 +192,7 @@ class Looker:
         if lookup is None or reader is None:
             return _Told()
         try:
-            # Rendered by the tool of today for the arguments of then, it may miss some.
+            # The read that is asked in place of a lost one may want other arguments than these.
             asked = lookup.arguments.render(CallValues(args=record.bodies.arguments, key=tool.key_value(record.key)))
             verdict = validation.accept(reader, asked)
             if not isinstance(verdict, Accepted):

@@ -74,13 +74,13 @@ class Sweeper:
 
     async def _care_alone(self, record: Record, token: str) -> None:
         try:
-            await self._care_in_turn(record, token)
+            await self._care_and_release(record, token)
         except StoreUnavailableError:
             pass  # as above; the lease ends by itself
         except Exception as error:  # noqa: BLE001 - the last guard of a task that nobody waits for
             self._spool.fault("sweeper", error)
 
-    async def _care_in_turn(self, record: Record, token: str) -> None:
+    async def _care_and_release(self, record: Record, token: str) -> None:
         next_look_s = _LONGEST_S
         try:
             next_look_s = await self._next_look_s(await self.care_for(record))

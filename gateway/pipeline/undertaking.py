@@ -62,7 +62,7 @@ class Undertaking:
         """Carry it to its answer. Whatever happens, there is one, of what is proved."""
         try:
             return await self._attempts()
-        except Exception as error:  # noqa: BLE001 - the last guard of a task whose caller must not wait for ever
+        except Exception as error:  # noqa: BLE001 - the last guard: its caller must not wait for ever
             self._spool.fault("undertaking", error)
             return self._ending.after_fault()
 

@@ -116,7 +116,7 @@ class Writes:
         return meeting
 
     async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord | NotRepeatable, Snapshot]":
-        """The same for the operation alone, whoever stands on its holds."""
+        """What the call meets of its own operation, whoever stands on its holds; and what was read."""
         store, intention = self._parts.store, visit.intention
         keys = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
         snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *keys), self._holds(visit))

@@ -68,7 +68,7 @@ class OverHttpx:
             raise
         except Failed as failed:
             fault, detail, cause = failed.fault, failed.detail, failed.cause
-        except Exception as error:  # noqa: BLE001  # whatever a stand-in raises, its phase says what it means
+        except Exception as error:  # noqa: BLE001 - whatever a stand-in raises, its phase says what it means
             fault, detail, cause = fault_of(error), f"the transport raised {type(error).__name__}", error
         else:
             return Exchange(phase=Phase.COMPLETE, answer=answer)

@@ -70,7 +70,7 @@ class HttpToolTransport:
             return await self._exchange(request, limits, gate, trail, began)
         except Failed as failed:
             fault, detail, cause = failed.fault, failed.detail, failed.cause
-        except Exception as error:  # noqa: BLE001  # nothing but cancellation escapes; the phase says what it means
+        except Exception as error:  # noqa: BLE001 - nothing but cancellation escapes; the phase says what it means
             fault, detail, cause = Fault.INTERNAL, f"the transport failed: {type(error).__name__}", error
         return Exchange(
             phase=trail.phase,

@@ -41,7 +41,7 @@ def loses_session(ended: Exchange, response: Response | None, session: str | Non
         # An error that names the request was given by somebody who had looked at it.
         return response is None or response.unaddressed or response.code == _UNKNOWN_SESSION
     # What servers answer that were started anew and wait for `initialize`.
-    refused = ended.answer.status == 400 and response is not None
+    refused = ended.answer.status == 400
     return refused and response is not None and response.unaddressed and response.code == _UNINITIALIZED
 
 

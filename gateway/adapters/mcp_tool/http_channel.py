@@ -9,17 +9,15 @@ import orjson
 
 from gateway.adapters.mcp_tool.answers import loses_session, response_to, told
 from gateway.adapters.mcp_tool.events import ResponseWatch
-from gateway.adapters.mcp_tool.messages import headers, notification, request
-from gateway.adapters.mcp_tool.ports import Heard, Trouble
+from gateway.adapters.mcp_tool.messages import TRACE, headers, notification, request
+from gateway.adapters.mcp_tool.ports import QUESTION_S, Heard, Trouble
 from gateway.clock import Clock
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
 from gateway.stages.execute.attempt.ports import ToolTransport
 
 QUESTION_BYTES: Final = 4 * 1024 * 1024
 """The largest answer to a question of ours: a page of a server's tools."""
-QUESTION_S: Final = 5.0
 _OURS: Final = frozenset({"accept", "content-type"})
-_TRACE: Final = ("traceparent", "tracestate")
 
 
 class HttpChannel:
@@ -78,10 +76,10 @@ class HttpChannel:
         watch = ResponseWatch(ident, max_bytes=limits.result_bytes)
         try:
             params = orjson.loads(request_.body)
-            meta = {name: value for name, value in request_.headers if name in _TRACE}
+            meta = {name: value for name, value in request_.headers if name in TRACE}
             message = request(ident, "tools/call", params, revision, **meta)
             wire = self._wire(request_, message, revision, "tools/call", params["name"], watch)
-        except Exception as error:  # noqa: BLE001  # nothing was sent
+        except Exception as error:  # noqa: BLE001 - nothing was sent
             detail = f"the message could not be made: {type(error).__name__}"
             return Exchange(phase=Phase.CONNECTING, fault=Fault.INTERNAL, detail=detail, written=False, cause=error)
         ended = await self._inner.exchange(wire, limits, gate)
@@ -93,7 +91,7 @@ class HttpChannel:
             if lost:
                 self._lose(session)
             return told(ended, response, no_session=lost, max_bytes=limits.result_bytes)
-        except Exception as error:  # noqa: BLE001  # the request may have arrived, whatever our reading of its answer met
+        except Exception as error:  # noqa: BLE001 - the request may have arrived, whatever our reading of its answer met
             if ended.phase < Phase.SENT:
                 return ended
             detail = f"the answer could not be read: {type(error).__name__}"

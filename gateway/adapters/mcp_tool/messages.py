@@ -20,6 +20,8 @@ _META: Final = "io.modelcontextprotocol/"
 _CLIENT: Final = {"name": "oncegate", "version": __version__}
 _PLAIN_NAME: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 _SENTINEL: Final = "=?base64?"
+TRACE: Final = ("traceparent", "tracestate")
+"""Headers of one call, which a message carries in its `_meta`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from gateway.adapters.mcp_tool.messages import Response
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, WireRequest
+
+QUESTION_S: Final = 5.0
+"""How long a question of ours, which is no call, may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,22 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any, Final
 
 import orjson
 
 from gateway.adapters.mcp_tool.answers import said_result
-from gateway.adapters.mcp_tool.messages import notification, request
-from gateway.adapters.mcp_tool.ports import Heard, Trouble
+from gateway.adapters.mcp_tool.messages import TRACE, notification, request
+from gateway.adapters.mcp_tool.ports import QUESTION_S, Heard, Trouble
 from gateway.adapters.mcp_tool.process import Line, Process, started
 from gateway.clock import Clock
 from gateway.stages.execute.attempt.exchange import Answer, Exchange, Fault, Gate, Limits, Phase, Said, WireRequest
 
-QUESTION_S: Final = 5.0
 _DISCOVER: Final = "server/discover"
 _DISCOVER_S: Final = 2.0
 """Older servers may say nothing to a question that they do not know."""
-_TRACE: Final = ("traceparent", "tracestate")
 
 
 class ProcessChannel:
@@ -92,16 +91,14 @@ class ProcessChannel:
     ) -> Exchange:
         """See `Channel`."""
         process, ident = self._process, next(self._idents)
-        meta = {name: value for name, value in request_.headers if name in _TRACE}
+        meta = {name: value for name, value in request_.headers if name in TRACE}
         try:
             message = request(ident, "tools/call", orjson.loads(request_.body), revision, **meta)
-        except Exception as error:  # noqa: BLE001  # nothing was sent
+        except Exception as error:  # noqa: BLE001 - nothing was sent
             return self._unsent(Fault.INTERNAL, f"the message could not be made: {type(error).__name__}", began, error)
         try:
             send_by = None if gate is None else await _asked(gate)
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001  # whatever the gate says no with
+        except Exception as error:  # noqa: BLE001 - whatever the gate says no with
             detail = f"the gate refused: {type(error).__name__}"
             return self._unsent(Fault.GATE_REFUSED, detail, began, error)
         # From here to the write nothing is awaited: this comparison and that write are one step.
@@ -114,21 +111,12 @@ class ProcessChannel:
         try:
             process.write(message)
             ended = await _listened(process, future, limits)
-        except Exception as error:  # noqa: BLE001  # bytes may have left, whatever of ours failed
+        except Exception as error:  # noqa: BLE001 - bytes may have left, whatever of ours failed
             detail = f"the channel failed: {type(error).__name__}"
             ended = Exchange(phase=Phase.SENT, fault=Fault.INTERNAL, detail=detail, cause=error)
         finally:
             future.cancel()
-        return Exchange(
-            phase=ended.phase,
-            answer=ended.answer,
-            fault=ended.fault,
-            detail=ended.detail,
-            reused=True,
-            written=ended.written,
-            cause=ended.cause,
-            elapsed_s=self._clock.monotonic() - began,
-        )
+        return replace(ended, reused=True, elapsed_s=self._clock.monotonic() - began)
 
     async def aclose(self) -> None:
         """End the process."""

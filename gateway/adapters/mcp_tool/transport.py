@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from gateway.adapters.mcp_tool.http_channel import HttpChannel
+from gateway.adapters.mcp_tool.messages import TRACE
 from gateway.adapters.mcp_tool.ports import Trouble
 from gateway.adapters.mcp_tool.process_channel import ProcessChannel
 from gateway.adapters.mcp_tool.upstream import Upstream, not_sent
@@ -15,7 +16,6 @@ from gateway.stages.execute.attempt.ports import ToolTransport
 
 MOST_UPSTREAMS: Final = 256
 """Servers and identities at servers that are kept; beyond it the one that was longest unused goes."""
-_OF_ONE_CALL: Final = frozenset({"traceparent", "tracestate"})
 
 
 class McpToolTransport:
@@ -64,7 +64,7 @@ class McpToolTransport:
             return not_sent(Trouble(fault=Fault.EGRESS_REFUSED, detail=detail), 0.0)
         try:
             upstream = self._process(mcp) if mcp.command else self._upstream(request)
-        except Exception as error:  # noqa: BLE001  # nothing but cancellation escapes, and nothing was sent
+        except Exception as error:  # noqa: BLE001 - nothing but cancellation escapes, and nothing was sent
             detail = f"the server was not reached: {type(error).__name__}"
             return not_sent(Trouble(fault=Fault.INTERNAL, detail=detail), self._clock.monotonic() - began)
         return await upstream.exchange(request, mcp, limits, gate)
@@ -94,7 +94,7 @@ class McpToolTransport:
         return found
 
     def _upstream(self, request: WireRequest) -> Upstream:
-        whose = tuple(pair for pair in request.headers if pair[0].lower() not in _OF_ONE_CALL)
+        whose = tuple(pair for pair in request.headers if pair[0].lower() not in TRACE)
         key = (request.origin, request.target, whose, request.secret_headers)
         found = self._upstreams.get(key)
         if found is None:

@@ -123,7 +123,7 @@ class Upstream:
             # A session that was lost meanwhile is opened anew, once.
             if trouble is not None and self._channel.epoch != self._epoch:
                 trouble = await self._looked()
-        except Exception as error:  # noqa: BLE001  # nothing of a call was sent
+        except Exception as error:  # noqa: BLE001 - nothing of a call was sent
             return Trouble(fault=Fault.INTERNAL, detail=f"the server was not made ready: {type(error).__name__}")
         return trouble
 

@@ -1,7 +1,9 @@
-"""One question, one answer: a script is sent once, on a line that questions share, and answered within 250 ms or not.
+"""One question, one answer: a script, answered within 250 ms or not.
 
-One whose change replicas must have goes on a connection of its own, which waits for them. Where the connection breaks it is asked once more, in what is left of the time. An answer begins with the word that
-its question came with; one that does not belongs to somebody else, and nothing on that connection is believed any more.
+Questions share a line; one whose change replicas must have goes on a connection of its own, which waits for them. Where
+the connection breaks a script is asked once more in what is left of the time, unless a second run would count (`ONCE`). An
+answer begins with the word that its question came with; one that does not belongs to somebody else, and nothing on that
+connection is believed any more.
 """
 
 import itertools

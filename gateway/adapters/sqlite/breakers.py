@@ -1,6 +1,6 @@
 """Breakers that the processes on one store file share, in a file beside it.
 
-What was read is gone by for half a second: a healthy call reads nothing, and writes nothing ever. Standings are of one
+What was read holds for half a second: a healthy call reads at most that often, and never writes. Standings are of one
 boot, by whose clock their times are; those of an earlier one are nobody's.
 """
 
@@ -123,7 +123,7 @@ class SqliteBreakers:
                     raise BreakerStoreAway from busy
             except (apsw.Error, OSError) as error:
                 if not self._said:
-                    _log.error("breakers are this process's own: %s: %s", self._path, error)
+                    _log.error("breakers are kept by this process alone: %s: %s", self._path, error)
                     self._said = True
                 self.close()
                 self._away_until = loop.time() + _AWAY_S

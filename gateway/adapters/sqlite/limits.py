@@ -1,4 +1,4 @@
-"""Rates and budgets that the processes on one store file count together, in a second file beside it.
+"""Rates and budgets that the processes on one store file count together, in a file beside it.
 
 They are counters, not records: nothing is synced to the disk, so that a limited call costs no wait for it. What a power
 failure takes is at most a bucket that is full again and a purse that is lighter. A file that it broke is made anew.
@@ -6,7 +6,6 @@ failure takes is at most a bucket that is full again and a purse that is lighter
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from gateway.adapters.sqlite.host import Host
+from gateway.adapters.sqlite.side_file import open_side_file
 from gateway.stages.execute.breaker.rate import Buckets, Quota, Taken, TokenBucket, take
 from gateway.stages.execute.breaker.spending import KEPT_S, Purse, Purses, fits
 
@@ -90,7 +90,7 @@ class SqliteLimits:
         give_up_at = loop.time() + self._wait_s
         while True:
             try:
-                connection = self._connection = self._connection or _opened(self._path)
+                connection = self._connection = self._connection or open_side_file(self._path, _SCHEMA)
                 # Before: what is done once must not be done again because sweeping has to wait.
                 self._sweep(connection)
                 done = work(connection)
@@ -175,25 +175,3 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-
-def _opened(path: Path) -> apsw.Connection:
-    try:
-        return _connected(path)
-    except (apsw.CorruptError, apsw.NotADBError):
-        for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            name.unlink(missing_ok=True)
-        return _connected(path)
-
-
-def _connected(path: Path) -> apsw.Connection:
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute(_SCHEMA)
-    except BaseException:
-        connection.close()
-        raise
-    return connection

@@ -1,4 +1,4 @@
-"""A second file beside the records: what processes of one host share, and what a power failure may take.
+"""A file beside the records: what processes of one host share, and what a power failure may take.
 
 Nothing in it is synced to the disk. A file that is broken is made anew.
 """

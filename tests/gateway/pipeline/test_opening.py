@@ -124,7 +124,7 @@ async def test_a_store_that_must_not_be_used_ends_the_start(rig: MakeRig) -> Non
 
 
 async def test_a_manifest_that_would_lose_records_ends_the_start(rig: MakeRig) -> None:
-    """As before: with the sentence that says what to do."""
+    """The start fails with the sentence that says what to do."""
     gateway = await rig(keyed({"identity.fields": ["order"]}))
     await gateway.call()
     (gateway.manifests / "act.yaml").unlink()

@@ -108,7 +108,7 @@ async def test_where_the_old_read_fails_the_new_one_may_show_a_key(rig: MakeRig)
 
 @pytest.mark.parametrize("kept", [True, False])
 async def test_a_record_without_a_read_is_asked_of_the_present_one(rig: MakeRig, *, kept: bool) -> None:
-    """As all were that were made before it was kept."""
+    """Records made before reads were kept with them have none."""
     gateway = await rig(looked_up(ONE))
     gateway.provider.writes += [cut]
     await gateway.call()

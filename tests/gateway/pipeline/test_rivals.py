@@ -59,7 +59,7 @@ async def test_neither_of_two_in_doubt_is_settled_by_one_item(rig: MakeRig) -> N
 
 
 async def test_two_in_doubt_of_one_tool(rig: MakeRig) -> None:
-    """The same, where only an argument that no item shows tells the two operations apart."""
+    """Neither of two operations that only an argument no item shows tells apart is settled by one item."""
     gateway = await rig(looked_up({**APART, "identity.scope": "global", "reconcile.lookup.match": WITH_LINE}))
     gateway.provider.writes += [cut, acts_then(cut)]
     first = await gateway.call(arguments={"line": "1"})
@@ -125,7 +125,7 @@ async def test_a_tool_that_is_gone_keeps_what_it_did(rig: MakeRig) -> None:
 
 
 async def test_a_tool_that_is_gone_leaves_doubts(rig: MakeRig) -> None:
-    """The same, while it is unknown what its operation did."""
+    """While it is unknown what the operation of a removed tool did, one item settles nobody else's."""
     gateway = await rig(looked_up(ONE), looked_up(TWO))
     gateway.provider.writes += [cut, acts_then(cut)]
     doubtful = await gateway.call()

@@ -33,7 +33,7 @@ class Sending:
     Attributes:
         send_by: store clock; the transport compares it in the callback of the first write.
         horizon_s: total + grace + provider_max: how long after `send_by` the request may still act.
-        one_effect: under the downstream key, inside its window.
+        one_effect: under the downstream key inside its window, or of an idempotent tool.
         key_form: where the downstream key goes and how it is written (`keys.key_form`); empty without one.
         baseline: read anew for this send; None: that of an earlier one stands, of which something may be ours.
     """

@@ -132,7 +132,7 @@ def meet(
     """Decide what a call does about the occurrences of its identity, oldest first.
 
     Equal to one that is done: its answer. Then the open one, if any. Then one that was done with other arguments, one
-    that was refused a moment ago, one that is free.
+    that was refused a moment ago, one that is free; then the last one, if its refusal may mean that its key was used.
     """
     kept = [r for r in occurrences if _is_kept(r, newcomer, wall)]
     if newcomer.repeat_of is not None:

@@ -71,7 +71,7 @@ class Attempt:
     acts_until: float
     """After this the provider has finished or dropped the request: send_by + total + grace + provider_max."""
     one_effect: bool
-    """Sent under the downstream key inside its window: all such attempts together are one effect."""
+    """Under the downstream key inside its window, or of an idempotent tool: all such attempts are one effect."""
     fingerprint: str
     """Of the material arguments that it was sent with: a FREE record may be claimed with others."""
     key_form: str = ""

@@ -53,7 +53,7 @@ def test_a_parent_that_is_gone_already_starts_nothing() -> None:
 
 
 def test_a_program_that_is_not_there_is_said_by_the_exit_code() -> None:
-    """As shells do."""
+    """The exit code is 127, as of a shell."""
     ran = launched("/nowhere/to/be/found")
     assert (ran.returncode, ran.stdout) == (NOT_STARTED, b"")
 

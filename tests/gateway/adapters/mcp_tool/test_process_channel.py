@@ -155,7 +155,7 @@ async def test_a_read_waits_no_longer_than_it_may(local: Local) -> None:
 
 
 async def test_a_read_whose_answer_is_too_large_says_so(local: Local) -> None:
-    """As over HTTP."""
+    """The read fails with `result_too_large`; nothing of what came is kept."""
     assert await local.outcome("long", effect=Effect.READ) == "Done result_too_large"
 
 

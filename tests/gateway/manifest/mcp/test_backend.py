@@ -45,7 +45,7 @@ def test_the_tool_is_named_as_it_is_written() -> None:
 
 
 def test_headers_are_sent_and_secrets_are_not_stored() -> None:
-    """As with HTTP."""
+    """They go with the request, and only their names are kept with the record."""
     request = compiled(
         over_mcp(headers={"Authorization": "Bearer ${secret:TOKEN}", "X-Order": "{args.order}"})
     ).backend.request
