@@ -7,6 +7,8 @@ import sys
 from collections.abc import Awaitable
 from dataclasses import dataclass
 
+from tests.waiting import PATIENCE_S
+
 # A shell's background job starts with SIGINT ignored; a person at a terminal does not.
 _AT_A_TERMINAL = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -24,7 +26,7 @@ class Interrupted:
 
 
 async def interrupt(*words: str, url: str, key: str, when: Awaitable[object]) -> Interrupted:
-    """Run one client command, and send it SIGINT when `when` is over."""
+    """Run one client command, and interrupt it when `when` is over, as a person does: who sees nothing presses again."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
@@ -36,10 +38,14 @@ async def interrupt(*words: str, url: str, key: str, when: Awaitable[object]) ->
         env={**os.environ, "ONCEGATE_URL": url, "ONCEGATE_KEY": key},
     )
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await when
-            process.send_signal(signal.SIGINT)
-            stdout, stderr = await process.communicate()
+            told = asyncio.ensure_future(process.communicate())
+            while not told.done():
+                # Python drops an interruption that falls into a finaliser.
+                process.send_signal(signal.SIGINT)
+                await asyncio.wait({told}, timeout=5)
+            stdout, stderr = told.result()
     except BaseException:
         process.kill()
         await process.wait()
