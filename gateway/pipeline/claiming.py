@@ -211,7 +211,8 @@ class Claims:
                 self._pulse.end(effort)
         if undertaking.listens is not None:
             self._spawn(self._listen(undertaking, record.key))
-        self._room.call(record.key, shared(answer) if isinstance(answer, Envelope) else None)
+        # Without its claim in the store it has no word about the operation: another may be carrying it out.
+        self._room.call(record.key, shared(answer) if isinstance(answer, Envelope) and effort.kept else None)
         if isinstance(answer, LookAgain):
             visit.telling.sent += effort.sends
             return None

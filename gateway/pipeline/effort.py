@@ -198,9 +198,8 @@ class Effort:
         """See that the claim stands in the store, before anything else is made of it. False: somebody else was first."""
         if not self.kept:
             standing = await self._keeper.insert(self.record)
-            if standing is None:
-                # What keeps it out may be a mark of our own whose answer was lost.
-                standing = await self._parts.store.by_key(self.record.origin.tenant, self.record.key)
+            # What keeps it out may be a mark of our own whose answer was lost.
+            standing = standing or await self._parts.store.by_key(self.record.origin.tenant, self.record.key)
             self.kept = standing is not None and standing.owner == self.record.owner
         return self.kept
 
@@ -243,8 +242,7 @@ class Effort:
         if ownership is None or not self.kept:
             return
         extended = await self._keeper.extend(self.record, ownership, self._parts.bounds.lease_s)
-        if extended.version > self.record.version:
-            self.record = extended
+        self.record = extended if extended.version > self.record.version else self.record
 
     def replay_until(self) -> float | None:
         """Until when (Clock.monotonic) the stored bytes may go out again within this call; None: not at all."""
@@ -264,8 +262,7 @@ class Effort:
         parts, request = self._parts, self._request
         if request is None:
             raise FencedError
-        ownership, baseline = self._ownership, self.baseline
-        mark = sent_mark(parts, self.tool, request, limits, ownership=ownership, baseline=baseline)
+        mark = sent_mark(parts, self.tool, request, limits, ownership=self._ownership, baseline=self.baseline)
         self.record = await self._marked(mark)
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
@@ -283,10 +280,13 @@ class Effort:
                 self.record, mark, leased=True, entitled=lambda approval: still_stands(approval, terms, approvers)
             )
         marked = await self._keeper.insert(self.record, mark)
-        if marked is None:
+        if marked is not None:
+            self.kept = True
+            return marked
+        # What keeps it out may be a claim of our own of which no answer came.
+        if not await self.keep_claim():
             raise FencedError
-        self.kept = True
-        return marked
+        return await self._marked(mark)
 
     def _refused_by_gate(self, ended: Exchange) -> NotSent | None:
         """Why our own gate let nothing out, where it was the gate."""

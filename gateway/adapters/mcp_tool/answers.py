@@ -10,7 +10,9 @@ from gateway.adapters.mcp_tool.events import ResponseWatch, is_stream
 from gateway.adapters.mcp_tool.messages import Response, response_in
 from gateway.contract.strict_json import InvalidJson, loads
 from gateway.stages.execute.attempt.exchange import Answer, Exchange, Fault, Phase, Said
+from gateway.stages.execute.attempt.mcp_answers import RPC_ERRORS
 
+_SAID: Final[Mapping[bool | None, Said]] = {True: Said.TOOL_ERROR, False: Said.RESULT}
 _UNINITIALIZED: Final = -32000
 _UNKNOWN_SESSION: Final = -32001
 # A server's own refusals; of the other statuses none answers a message.
@@ -52,7 +54,8 @@ def told(ended: Exchange, response: Response | None, *, no_session: bool, max_by
         return ended
     if no_session:
         return replace(ended, answer=replace(answer, said=Said.NO_SESSION))
-    if response is None:
+    if response is None or (response.unaddressed and response.code not in RPC_ERRORS):
+        # Who names no request, and says nothing that the protocol knows, leaves the word to the status.
         if answer.status in _REFUSALS:
             return ended
         # A 202 to a request, a redirect, a page: not what the protocol has for an answer.
@@ -71,9 +74,16 @@ def said_result(ended: Exchange, result: Mapping[str, Any], max_bytes: int) -> E
     if result.get("resultType", "complete") != "complete":
         said = Said.UNFINISHED
     else:
-        said = Said.TOOL_ERROR if result.get("isError") is True else Said.RESULT
+        said = _SAID.get(_is_error(result), Said.UNFINISHED)
     body = orjson.dumps(_data(result, max_bytes))
     return replace(ended, phase=Phase.COMPLETE, fault=None, answer=replace(answer, body=body, said=said))
+
+
+def _is_error(result: Mapping[str, Any]) -> bool | None:
+    """Whether the tool says that it failed; None: this is no result of a tool, and says neither."""
+    is_error = result.get("isError", False)
+    has_content = isinstance(result.get("content"), list) or result.get("structuredContent") is not None
+    return is_error if is_error is True or (is_error is False and has_content) else None
 
 
 def _data(result: Mapping[str, Any], max_bytes: int) -> Any:

@@ -20,19 +20,24 @@ def is_stream(headers: Sequence[tuple[str, str]]) -> bool:
 class EventReader:
     """Takes a stream in any pieces and gives the data of each event that is whole."""
 
-    __slots__ = ("_data", "_rest")
+    __slots__ = ("_data", "_pieces")
 
     def __init__(self) -> None:
-        self._rest = b""
+        # Of a line that is not whole: joined once, or a stream of single bytes would cost the square of its length.
+        self._pieces: list[bytes] = []
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[bytes]:
         """The data of the events that `piece` completes."""
-        text = self._rest + piece
+        half_an_end = bool(self._pieces) and self._pieces[-1].endswith(b"\r")
+        self._pieces.append(piece)
+        if not half_an_end and _LINE_END.search(piece) is None:
+            return []
+        text = b"".join(self._pieces)
         # A carriage return at the end may be half of a line end.
         held = b"\r" if text.endswith(b"\r") else b""
         *lines, rest = _LINE_END.split(text[: len(text) - len(held)])
-        self._rest = rest + held
+        self._pieces = [rest + held] if rest or held else []
         events = []
         for line in lines:
             if line:

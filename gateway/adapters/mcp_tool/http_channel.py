@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import count
 from typing import Any, Final
 
 import orjson
 
 from gateway.adapters.mcp_tool.answers import loses_session, response_to, told
 from gateway.adapters.mcp_tool.events import ResponseWatch
-from gateway.adapters.mcp_tool.messages import TRACE, headers, notification, request
+from gateway.adapters.mcp_tool.messages import TRACE, fresh_id, headers, notification, request
 from gateway.adapters.mcp_tool.ports import QUESTION_S, Heard, Trouble
 from gateway.clock import Clock
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
@@ -31,7 +30,6 @@ class HttpChannel:
         self._clock = clock
         self._like = like
         self._session: str | None = None
-        self._idents = count(1)
 
     async def open(self) -> Trouble | None:
         """There is nothing to open: connections are the inner transport's."""
@@ -39,7 +37,7 @@ class HttpChannel:
 
     async def ask(self, method: str, params: Mapping[str, Any], revision: str | None) -> Heard:
         """See `Channel`. The session that `initialize` is answered with is kept."""
-        ident = next(self._idents)
+        ident = fresh_id()
         if revision is None:
             self._session = None
         session = self._session
@@ -72,7 +70,7 @@ class HttpChannel:
         self, request_: WireRequest, revision: str, limits: Limits, gate: Gate | None, began: float
     ) -> Exchange:
         """See `Channel`. The gate is the inner transport's: asked with the connection in hand."""
-        ident, session = next(self._idents), self._session
+        ident, session = fresh_id(), self._session
         watch = ResponseWatch(ident, max_bytes=limits.result_bytes)
         try:
             params = orjson.loads(request_.body)

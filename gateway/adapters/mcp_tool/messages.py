@@ -2,6 +2,7 @@
 
 import base64
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +20,7 @@ _WITHOUT_HEADER: Final = "2025-03-26"
 _META: Final = "io.modelcontextprotocol/"
 _CLIENT: Final = {"name": "oncegate", "version": __version__}
 _PLAIN_NAME: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+_IDENTS: Final = 2**53
 _SENTINEL: Final = "=?base64?"
 TRACE: Final = ("traceparent", "tracestate")
 """Headers of one call, which a message carries in its `_meta`."""
@@ -82,8 +84,9 @@ def response_in(document: bytes, ident: int, *, max_bytes: int, lone: bool) -> R
     except InvalidJson:
         return None
     # Revision 2025-03-26 may put the answer to one request into a list.
-    for one in message if isinstance(message, list) else (message,):
-        found = response_of(one, ident, lone=lone)
+    messages = message if isinstance(message, list) else [message]
+    for one in messages:
+        found = response_of(one, ident, lone=lone and len(messages) == 1)
         if found is not None:
             return found
     return None
@@ -103,6 +106,11 @@ def response_of(message: Any, ident: int, *, lone: bool = False) -> Response | N
     if isinstance(error, dict) and type(error.get("code")) is int and result is None:
         return Response(code=error["code"], unaddressed=unaddressed)
     return None
+
+
+def fresh_id() -> int:
+    """An id for a request. Nobody can guess it: text that a server lets slip into its answers must not pass for one."""
+    return secrets.randbelow(_IDENTS)
 
 
 def method_of(message: Any) -> str | None:

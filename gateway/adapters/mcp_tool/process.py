@@ -24,6 +24,9 @@ ENDS_WITHIN_S: Final = 2.0
 """After the end of its input, before it is killed."""
 _KEPT: Final = ("PATH", "LANG", "LC_ALL", "TZ")
 """What of the gateway's environment a process gets."""
+_UNREAD_BYTES: Final = 65_536
+"""What a process has not taken yet, beyond which its questions stay unanswered."""
+_ID_CHARACTERS: Final = 255
 _NO_SUCH_METHOD: Final = -32601
 
 
@@ -91,14 +94,16 @@ class Process:
         self._reading.cancel()
 
     async def _read(self, stdout: asyncio.StreamReader) -> None:
-        rest = bytearray()
+        rest, searched = bytearray(), 0
         try:
             while len(rest) <= LINE_BYTES and (chunk := await stdout.read(65_536)):
                 rest += chunk
-                while (end := rest.find(b"\n")) >= 0:
+                while (end := rest.find(b"\n", searched)) >= 0:
                     line = bytes(rest[:end])
                     del rest[: end + 1]
+                    searched = 0
                     self._take(line)
+                searched = len(rest)
         finally:
             self.kill()
             for future in list(self._awaited.values()):
@@ -116,7 +121,7 @@ class Process:
         method = method_of(message)
         if method is not None:
             self.tools_changed = self.tools_changed or method == TOOLS_CHANGED
-            if "id" in message:
+            if _may_be_answered(message.get("id")) and self._stdin.transport.get_write_buffer_size() <= _UNREAD_BYTES:
                 self.write(_answer(message["id"], method))
             return
         ident = message.get("id") if isinstance(message, dict) else None
@@ -124,6 +129,11 @@ class Process:
         response = response_of(message, ident) if type(ident) is int else None
         if future is not None and response is not None and not future.done():
             future.set_result(Line(response=response, size=len(line)))
+
+
+def _may_be_answered(ident: object) -> bool:
+    """Whether a request of the server's has an id of a reasonable size: what it is answered waits in our memory."""
+    return type(ident) is int or (isinstance(ident, str) and len(ident) <= _ID_CHARACTERS)
 
 
 async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | None:

@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any, Final
 
 import orjson
 
 from gateway.adapters.mcp_tool.answers import said_result
-from gateway.adapters.mcp_tool.messages import TRACE, notification, request
+from gateway.adapters.mcp_tool.messages import TRACE, fresh_id, notification, request
 from gateway.adapters.mcp_tool.ports import QUESTION_S, Heard, Trouble
 from gateway.adapters.mcp_tool.process import Line, Process, started
 from gateway.clock import Clock
@@ -32,7 +31,6 @@ class ProcessChannel:
         self._question_s = question_s
         self._process: Process | None = None
         self._runs = 0
-        self._idents = count(1)
 
     @property
     def tools_changed(self) -> bool:
@@ -62,7 +60,7 @@ class ProcessChannel:
 
     async def ask(self, method: str, params: Mapping[str, Any], revision: str | None) -> Heard:
         """See `Channel`."""
-        ident, process = next(self._idents), self._alive()
+        ident, process = fresh_id(), self._alive()
         if process is None:
             return _lost(method)
         future = process.expect(ident)
@@ -90,7 +88,7 @@ class ProcessChannel:
         self, request_: WireRequest, revision: str, limits: Limits, gate: Gate | None, began: float
     ) -> Exchange:
         """See `Channel`."""
-        process, ident = self._process, next(self._idents)
+        process, ident = self._process, fresh_id()
         meta = {name: value for name, value in request_.headers if name in TRACE}
         try:
             message = request(ident, "tools/call", orjson.loads(request_.body), revision, **meta)

@@ -135,6 +135,8 @@ class Upstream:
             self._revision, self._epoch = None, channel.epoch
             if (trouble := await self._agree()) is not None:
                 return trouble
+        # What was shown before holds no longer, also where the new list does not come.
+        self._shown = None
         channel.tools_changed = False
         return await self._list()
 

@@ -212,3 +212,37 @@ async def test_a_write_that_is_withheld_leaves_its_record_free(rig: MakeRig) -> 
     assert seen == [CLAIM, State.FREE]
     hold.set()
     assert (await busy).ok
+
+
+class Stumbling(Hopeful):
+    """Its first exchange loses its connection before anything is sent."""
+
+    stumbled = False
+
+    async def exchange(self, request: WireRequest, limits: Limits, gate: Gate | None = None) -> Exchange:
+        if self.stumbled:
+            return await self._transport.exchange(request, limits, gate)
+        self.stumbled = True
+        return Exchange(phase=Phase.CONNECTED, fault=Fault.CONNECTION_LOST, written=False)
+
+
+async def test_a_claim_of_our_own_whose_answer_was_lost_keeps_nobody_out(rig: MakeRig) -> None:
+    """The try after it marks that claim; the call does not wait for itself."""
+    wires = Wires()
+    gateway = await rig(plain({"retry.max_attempts": 3}), wrap=wires)
+    lost: list[str] = []
+
+    def once(name: str, args: tuple[Any, ...]) -> bool:
+        change = args[0] if args else None
+        if lost or not isinstance(change, Change) or change.after is None or change.after.state is not CLAIM:
+            return False
+        lost.append(name)
+        return True
+
+    wires.it.loses, wires.it.reply_lost = once, True
+    told = await gateway.call(at=gateway.also(replace(gateway.parts, transport=Stumbling(gateway.parts.transport))))
+
+    assert lost != []
+    assert told.ok
+    assert len(gateway.provider.sent) == 1
+    assert (await gateway.record()).state is State.DONE

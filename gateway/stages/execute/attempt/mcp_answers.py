@@ -72,10 +72,11 @@ def _for_read(meaning: StatusMeaning, effect: Effect) -> StatusMeaning:
 
 def _of_error(answer: Answer, terms: McpUpstream) -> StatusRow:
     code = answer.rpc_code if answer.rpc_code is not None else 0
-    row = RPC_ERRORS.get(code)
-    if row is None or answer.status >= 500:
+    row = RPC_ERRORS.get(code, _FAILED)
+    if answer.status >= 400 and row.meaning is not _M.UNKNOWN:
         # With a failing status, what stands before the tool may have spoken: the weaker of the two counts.
-        row = status_row(answer.status) if answer.status >= 400 else _FAILED
+        by_status = status_row(answer.status)
+        row = by_status if by_status.meaning is _M.UNKNOWN else row
     declared = terms.errors.get(code)
     return row if declared is None else _declared(row, declared)
 

@@ -25,8 +25,6 @@ TWICE = {"type": "text", "text": '{"a": 1, "a": 2}'}
         ({"content": [TWICE]}, {"content": [TWICE]}),
         ({"content": [TEXT]}, {"content": [TEXT]}),
         ({"content": [TEXT, TEXT]}, {"content": [TEXT, TEXT]}),
-        ({"content": "x"}, {"content": []}),
-        ({}, {"content": []}),
     ],
 )
 def test_the_data_of_a_result(result: dict[str, Any], data: Any) -> None:
@@ -41,14 +39,19 @@ def test_the_data_of_a_result(result: dict[str, Any], data: Any) -> None:
     ("result", "said"),
     [
         ({"isError": True}, Said.TOOL_ERROR),
-        ({"isError": False}, Said.RESULT),
-        ({"isError": "true"}, Said.RESULT),
+        ({"isError": False, "content": []}, Said.RESULT),
+        ({"isError": False}, Said.UNFINISHED),
+        ({"isError": "true", "content": [TEXT]}, Said.UNFINISHED),
+        ({"isError": 1, "content": [TEXT]}, Said.UNFINISHED),
+        ({"content": "x"}, Said.UNFINISHED),
+        ({"task": {"status": "working"}}, Said.UNFINISHED),
+        ({}, Said.UNFINISHED),
         ({"resultType": "input_required"}, Said.UNFINISHED),
         ({"resultType": "complete", "isError": True}, Said.TOOL_ERROR),
     ],
 )
 def test_what_a_result_says(result: dict[str, Any], said: Said) -> None:
-    """Only a complete one says how it went."""
+    """Only a complete one says how it went, and only one that is a tool's result: with content, or an error."""
     ended = said_result(OK, result, 1000)
     assert ended.answer is not None
     assert ended.answer.said is said

@@ -10,6 +10,7 @@ import pytest
 from gateway.adapters.mcp_tool.messages import (
     LEGACY,
     MODERN,
+    fresh_id,
     headers,
     initialize,
     method_of,
@@ -106,3 +107,20 @@ def test_the_method_of_anything() -> None:
     """None where there is none."""
     messages: list[Any] = [{"method": "ping"}, {"method": 1}, {}, [], None]
     assert list(map(method_of, messages)) == ["ping", None, None, None, None]
+
+
+def test_an_error_without_a_name_in_a_list_of_several_is_nobodys() -> None:
+    """Beside it may stand the result that is ours."""
+    nameless, ours = {"id": None, "error": {"code": -32600}}, {"id": 7, "result": {"a": 1}}
+    found = response_in(orjson.dumps([nameless, ours]), 7, max_bytes=99, lone=True)
+    assert found is not None
+    assert found.result == {"a": 1}
+    assert response_in(orjson.dumps([nameless, {"id": 8, "result": {}}]), 7, max_bytes=99, lone=True) is None
+
+
+def test_nobody_can_guess_an_id() -> None:
+    """What a server lets slip into its answers must not pass for one; JSON's readers keep whole numbers below 2**53."""
+    found = {fresh_id() for _ in range(100)}
+    assert len(found) == 100
+    assert all(0 <= ident < 2**53 for ident in found)
+    assert max(found) > 2**40

@@ -8,6 +8,7 @@ import pytest
 from gateway.stages.execute.attempt.exchange import Fault
 from tests.gateway.adapters.mcp_tool.conftest import Bench, upstream
 from tests.gateway.adapters.mcp_tool.server import LIST, REFUND
+from tests.gateway.pipeline.provider import Exchange
 
 
 async def test_calls_at_the_same_time_share_one_question(bench: Bench) -> None:
@@ -82,3 +83,23 @@ async def test_a_credential_that_is_not_accepted_is_said_to_be_that(bench: Bench
     bench.server.revision = "2025-11-25"
     bench.server.questions[method] = lambda exchange: exchange.send(401)
     assert (await bench.exchange()).fault is Fault.CREDENTIAL_REFUSED
+
+
+@pytest.mark.parametrize("status", [503, 400])
+async def test_what_an_earlier_run_of_the_server_showed_is_not_believed(bench: Bench, status: int) -> None:
+    """Where it was started anew and its list does not come, no tool is called on the digest of before."""
+
+    async def troubled(exchange: Exchange) -> None:
+        await exchange.send(status, {"no": "list"})
+
+    bench.server.revision = "2025-06-18"
+    await bench.exchange()
+    bench.server.restart()
+    bench.server.tools = [{**REFUND, "description": "new words"}]
+    bench.server.questions["tools/list"] = troubled
+    for _ in range(3):
+        await bench.exchange()
+    del bench.server.questions["tools/list"]
+    await bench.exchange()
+    assert len(bench.server.done) == 1
+    assert bench.transport.quarantined == {"act"}
