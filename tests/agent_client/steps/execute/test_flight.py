@@ -4,9 +4,10 @@ import pytest
 
 from agent_client.status import Reason
 from agent_client.steps.execute.flight import Flight
+from agent_client.wire import CallRequest, OperationState
 from gateway.contract.codes import ErrorCode
-from gateway.contract.envelope import Meta, fail
-from tests.agent_client.steps.execute.test_reconciling import DONE, DOUBT, META, Line, ran
+from gateway.contract.envelope import Envelope, Meta, fail
+from tests.agent_client.steps.execute.test_reconciling import DONE, DOUBT, META, Line, ran, resumed
 
 RULE = fail(ErrorCode.RULE_DENIED, META)
 
@@ -31,6 +32,31 @@ async def test_a_refusal_counts_once_no_earlier_send_can_begin(bound_s: float, a
     state = await ran(line, flight_seconds=bound_s)
 
     assert (line.prepared, state.outstanding, state.observations[0].code) == (asked, (), "rule_denied")
+
+
+class Dying(Line):
+    """Its worker dies with the first send on its way."""
+
+    async def call(self, request: CallRequest) -> Envelope:
+        """As the gateway, from the second call on."""
+        if not self.sent:
+            self.sent.append(request)
+            raise KeyboardInterrupt
+        return await super().call(request)
+
+
+@pytest.mark.parametrize(("bound_s", "asked"), [(0, 2), (9, 7)])
+async def test_a_worker_that_takes_a_task_up_waits_as_long(bound_s: float, asked: int) -> None:
+    """It cannot know when the send of the one before was lost, and counts from its own beginning."""
+    line = Dying(answers=[DONE], looks=[OperationState.FREE])
+    with pytest.raises(KeyboardInterrupt):
+        await ran(line, flight_seconds=bound_s)
+    line.refuse_prepare = RULE
+
+    state = await resumed(line)
+
+    assert (line.prepared, len(line.sent)) == (asked, 1)
+    assert (state.outstanding, state.observations[0].code) == ((), "rule_denied")
 
 
 async def test_a_flight_longer_than_the_patience_is_a_persons() -> None:

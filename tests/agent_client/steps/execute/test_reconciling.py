@@ -124,17 +124,25 @@ def _view(state: OperationState) -> OperationView:
 
 async def ran(line: Line, **limits: Any) -> Any:
     """One write, and what became of it."""
-    task = TaskType("t", tools=["issue_refund"], limits=Limits(**{"max_steps": 3, **limits}))
-    runner = Runner(
+    runner = _runner(line, Scripted(ISSUE, CANNOT), **limits)
+    await runner.start("t", goal="g", task_id="t")
+    return await runner.run("t")
+
+
+async def resumed(line: Line) -> Any:
+    """The same task, taken up by another worker; its model proposes nothing."""
+    return await _runner(line, Scripted(CANNOT)).run("t")
+
+
+def _runner(line: Line, model: Scripted, **limits: Any) -> Runner:
+    return Runner(
         gateway=line,
-        model=Scripted(ISSUE, CANNOT),
+        model=model,
         checkpoints=line.store,
-        tasks=[task],
+        tasks=[TaskType("t", tools=["issue_refund"], limits=Limits(**{"max_steps": 3, **limits}))],
         clock=BriskClock(),
         chance=FixedChance(),
     )
-    await runner.start("t", goal="g", task_id="t")
-    return await runner.run("t")
 
 
 def test_L48_every_sight_has_its_move_and_only_proof_permits_a_send() -> None:
