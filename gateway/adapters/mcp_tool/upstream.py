@@ -57,7 +57,10 @@ class Upstream:
         trouble = await self._ready(mcp, min(limits.send_deadline, limits.ends_at))
         revision = self._revision
         if trouble is None and revision is not None:
-            return await self._channel.call(request, revision, limits, gate, began)
+            ended = await self._channel.call(request, revision, limits, gate, began)
+            if ended.answer is not None and ended.answer.rpc_code == UNSUPPORTED_VERSION:
+                self._revision = None
+            return ended
         found = trouble or Trouble(fault=Fault.CONNECT_FAILED, detail="the server was lost before anything was sent")
         return not_sent(found, self._clock.monotonic() - began)
 
@@ -138,7 +141,10 @@ class Upstream:
         # What was shown before holds no longer, also where the new list does not come.
         self._shown = None
         channel.tools_changed = False
-        return await self._list()
+        if (trouble := await self._list()) is not None:
+            # It may have been rolled back or brought up to date, and speak another revision by now.
+            self._revision = None
+        return trouble
 
     async def _agree(self) -> Trouble | None:
         """Find out what the server speaks: the newest revision if it knows it, else what `initialize` agrees on."""

@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from gateway.adapters.mcp_tool.messages import LEGACY, MODERN
 from gateway.stages.execute.attempt.exchange import Fault
 from tests.gateway.adapters.mcp_tool.conftest import Bench, upstream
 from tests.gateway.adapters.mcp_tool.server import LIST, REFUND
@@ -103,3 +104,18 @@ async def test_what_an_earlier_run_of_the_server_showed_is_not_believed(bench: B
     await bench.exchange()
     assert len(bench.server.done) == 1
     assert bench.transport.quarantined == {"act"}
+
+
+@pytest.mark.parametrize(("before", "after"), [(MODERN, LEGACY[0]), (LEGACY[0], MODERN)])
+async def test_a_server_that_speaks_another_revision_by_now_is_called_again(
+    bench: Bench, before: str, after: str
+) -> None:
+    """Rolled back, or brought up to date: what is spoken is asked again, and not only after a restart of the gateway."""
+    bench.server.revision = before
+    await bench.exchange()
+    bench.server.restart()
+    bench.server.revision = after
+    for _ in range(3):
+        bench.clock.ahead_s += 61
+        await bench.exchange()
+    assert len(bench.server.done) >= 2
