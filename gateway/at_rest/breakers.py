@@ -18,7 +18,7 @@ def breaker_of(scope: str, text: bytes | str | None) -> Breaker:
     """The breaker of this text; without one, that of a scope about which nobody wrote.
 
     Raises:
-        BreakerStoreAway: it is another scope's.
+        BreakerStoreAway: it is another scope's, or was written by a version that this one cannot read.
     """
     if not text:
         return Breaker()
@@ -26,8 +26,11 @@ def breaker_of(scope: str, text: bytes | str | None) -> Breaker:
     if told["scope"] != scope:
         raise BreakerStoreAway
     fields = told["breaker"]
-    forced = fields.pop("forced")
-    return Breaker(
-        **{**fields, "state": State(fields["state"])},
-        forced=None if forced is None else Forced(**{**forced, "to": State(forced["to"])}),
-    )
+    try:
+        forced = fields.pop("forced")
+        return Breaker(
+            **{**fields, "state": State(fields["state"])},
+            forced=None if forced is None else Forced(**{**forced, "to": State(forced["to"])}),
+        )
+    except (KeyError, TypeError, ValueError) as foreign:
+        raise BreakerStoreAway from foreign

@@ -37,3 +37,14 @@ def test_anothers_breaker_is_none() -> None:
     """What was stored for one scope is not shown for another."""
     with pytest.raises(BreakerStoreAway):
         breaker_of("orders", breaker_text("payments", OPEN))
+
+
+@pytest.mark.parametrize(
+    "change", [(b'"generation"', b'"generations"'), (b'"open"', b'"ajar"'), (b'"forced"', b'"free"')]
+)
+def test_what_another_version_wrote_is_not_guessed_at(change: tuple[bytes, bytes]) -> None:
+    """A member or a word that is not known here: each process then goes by what it has seen itself."""
+    text = breaker_text("payments", OPEN)
+    told = text.replace(*change)
+    with pytest.raises(BreakerStoreAway):
+        breaker_of("payments", told)

@@ -115,6 +115,27 @@ async def test_it_is_ready_as_soon_as_the_store_answers(rig: MakeRig) -> None:
         assert len(other._background) == before + 4
 
 
+async def test_no_fault_on_the_way_leaves_the_store_unused_for_ever(
+    rig: MakeRig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is logged, and the store is asked again."""
+    wires = Wires()
+    gateway = await rig(plain(), wrap=wires)
+    faults = [KeyError("a fault of ours"), KeyError("and another")]
+
+    def faulty(_: str, __: object) -> bool:
+        if faults:
+            raise faults.pop()
+        return False
+
+    async with without_store(gateway, wires) as (other, clock):
+        wires.it.loses = faulty
+        await opens(other, clock)
+        assert (await gateway.call(at=other)).ok
+    assert faults == []
+    assert "the store could not be looked at; it is asked again" in caplog.messages
+
+
 async def test_a_store_that_must_not_be_used_ends_the_start(rig: MakeRig) -> None:
     """At once: waiting mends nothing."""
     gateway = await rig(plain(), wrap=Wires())
