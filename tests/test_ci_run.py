@@ -19,7 +19,7 @@ NEEDED = ("bash", "dirname", "mktemp", "rm", "timeout", "tail", "sed", "sh", "sl
 GREEN = "===== 7 passed, 1 skipped in 0.50s ====="
 WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm")
 """What a machine has on which nothing is missed."""
-STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples", "clients-once"]
+STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,11 +176,11 @@ def test_it_can_be_called_as_it_is() -> None:
 
 def test_a_step_that_cannot_reach_its_registry_is_red(run: Run) -> None:
     """Its sentence is shown."""
-    ran = run(**{"clients-once": "echo 'not run: mcp==2.3.0 cannot be installed: no route'; exit 2"})
+    ran = run(examples="echo 'not run: mcp==2.3.0 cannot be installed: no route'; exit 2")
 
     assert ran.status == 1
     assert "not run: mcp==2.3.0 cannot be installed: no route" in ran.lines
-    assert "clients failed with status 2" in ran.errors
+    assert "examples failed with status 2" in ran.errors
 
 
 def test_bytecode_is_kept(run: Run) -> None:

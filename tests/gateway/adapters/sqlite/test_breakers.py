@@ -115,7 +115,7 @@ async def test_a_file_that_cannot_be_is_said_once(
             with pytest.raises(BreakerStoreAway):
                 await one.load("payments")
 
-    assert [it.message.split(":")[0] for it in caplog.records] == ["breakers are this process's own"]
+    assert [it.message.split(":")[0] for it in caplog.records] == ["breakers are kept by this process alone"]
 
 
 def counted(breakers: SqliteBreakers) -> Callable[[], int]:
