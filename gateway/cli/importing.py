@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from gateway.cli.drafts import write_drafts
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.importing_mcp import mcp
 from gateway.cli.output import json_option, print_json, print_table
@@ -90,16 +91,10 @@ command.add_command(mcp)
 
 
 def _write(out: Path, result: "Import", documents: Mapping[str, bytes]) -> list[str]:
-    """Write drafts and documents. What is there already and differs is never overwritten."""
+    """The drafts, and the documents that they name."""
     wanted: dict[Path, bytes] = {out / name: documents[name] for name in sorted(result.used)}
     wanted |= {out / name: text.encode() for name, text in result.drafts.items()}
-    for path, content in wanted.items():
-        if path.exists() and path.read_bytes() != content:
-            raise Failure(f"{path} is there already and differs; move it away, or choose another --out.", Exit.USAGE)
-    for path, content in wanted.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return [str(path) for path in wanted]
+    return write_drafts(wanted)
 
 
 def _document(result: "Import", written: list[str]) -> dict[str, object]:

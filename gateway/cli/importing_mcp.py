@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from gateway.cli.drafts import write_drafts
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.output import json_option, print_json, print_table
 
@@ -81,7 +82,7 @@ def mcp(
         result = import_mcp(shown, place, CelEngine(), only=only)
     except DraftError as error:
         raise Failure(f"{error}.", Exit.NO) from None
-    written = [] if out is None else _write(out, result)
+    written = [] if out is None else write_drafts({out / name: text.encode() for name, text in result.drafts.items()})
     if as_json:
         print_json(_document(result, written))
     else:
@@ -191,18 +192,6 @@ def _filled(text: str) -> str:
         return "".join(map(str, fill(pieces, os.environ, os.environ)))
     except TemplateError as error:
         raise Failure(f"{error}.", Exit.USAGE) from None
-
-
-def _write(out: Path, result: "ToolImport") -> list[str]:
-    """Write the drafts. What is there already and differs is never overwritten."""
-    wanted = {out / name: text.encode() for name, text in result.drafts.items()}
-    for path, content in wanted.items():
-        if path.exists() and path.read_bytes() != content:
-            raise Failure(f"{path} is there already and differs; move it away, or choose another --out.", Exit.USAGE)
-    for path, content in wanted.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return [str(path) for path in wanted]
 
 
 def _document(result: "ToolImport", written: list[str]) -> dict[str, object]:

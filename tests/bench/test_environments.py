@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.environments import NotInstalledError, install, side_by_side
+from tests.waiting import turns
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_what_runs_side_by_side_has_ended_when_one_of_it_fails() -> None:
         raise NotInstalledError("a==1")
 
     async def works() -> str:
-        await asyncio.sleep(0)
+        await turns()
         ended.append("b")
         return "b"
 

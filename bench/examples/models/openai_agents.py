@@ -32,8 +32,8 @@ class Scripted(Model):  # type: ignore[misc]  # as above
         return ModelResponse(output=[item], usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
-        """Nobody asks for it."""
-        raise NotImplementedError
+        """The example runs its agent without a stream: one that asks for it is another example than this script is for."""
+        raise AssertionError("the script was asked for a stream, and the example reads none")
 
 
 print(asyncio.run(example.main(Scripted())))

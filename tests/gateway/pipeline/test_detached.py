@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from gateway.pipeline.detached import Detached
+from tests.waiting import turns
 
 
 async def after(event: asyncio.Event, fault: Exception | None = None) -> str:
@@ -35,7 +36,7 @@ async def test_work_goes_on_without_who_waited() -> None:
         seen.append(await after(event))
 
     waits = asyncio.create_task(detached.told(work()))
-    await asyncio.sleep(0)
+    await turns()
     waits.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waits
@@ -51,7 +52,7 @@ async def test_a_fault_that_nobody_waits_for_is_the_loops_to_tell() -> None:
     detached, event, told = Detached(), asyncio.Event(), list[str]()
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(str(context["exception"])))
     waits = asyncio.create_task(detached.told(after(event, ValueError("ours"))))
-    await asyncio.sleep(0)
+    await turns()
     waits.cancel()
     await asyncio.gather(waits, return_exceptions=True)
     event.set()

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import time
 
 LEDGER, REVISION = sys.argv[1], sys.argv[2]
 MODERN = "2026-07-28"
@@ -56,7 +55,7 @@ def call(ident: object, params: dict[str, object]) -> None:  # noqa: C901, PLR09
         os.kill(os.getpid(), signal.SIGKILL)
     elif how == "closes its output":
         os.close(1)
-        time.sleep(60)
+        signal.pause()
     elif how == "says half":
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": ident, "result": {}})[:-1])
         sys.stdout.flush()
@@ -72,7 +71,7 @@ def call(ident: object, params: dict[str, object]) -> None:  # noqa: C901, PLR09
     elif how == "too long":
         sys.stdout.write("x" * 5_000_000)
         sys.stdout.flush()
-        time.sleep(60)
+        signal.pause()
     elif how == "noise":
         sys.stderr.write("s3cret on stderr\n" * 10_000)
         sys.stdout.write("not json\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gateway.adapters.mcp_tool import launch
 from gateway.adapters.mcp_tool.launch import NOT_STARTED
+from tests.waiting import eventually
 
 # Starts a process that ignores the end of its input, says its id, and waits.
 GATEWAY = """
@@ -16,9 +17,9 @@ import asyncio, sys
 from gateway.adapters.mcp_tool.process import started
 
 async def main():
-    process = await started([sys.executable, "-c", "import time; time.sleep(600)"], {})
+    process = await started([sys.executable, "-c", "import signal; signal.pause()"], {})
     print(process._child.pid, flush=True)
-    await asyncio.sleep(600)
+    await asyncio.Event().wait()
 
 asyncio.run(main())
 """
@@ -32,9 +33,7 @@ async def test_a_killed_gateway_takes_its_servers_with_it() -> None:
     assert _runs(child)
     gateway.send_signal(signal.SIGKILL)
     await gateway.wait()
-    async with asyncio.timeout(10):
-        while _runs(child):  # noqa: ASYNC110 - the kernel tells nobody
-            await asyncio.sleep(0.01)
+    await eventually(lambda: not _runs(child))
 
 
 def _runs(pid: int) -> bool:

@@ -41,7 +41,7 @@ async def test_answers_find_their_requests_in_any_order() -> None:
     assert not process.alive
 
 
-@pytest.mark.parametrize("program", ["pass", "import time; time.sleep(600)"])
+@pytest.mark.parametrize("program", ["pass", "import signal; signal.pause()"])
 async def test_who_waits_for_a_process_that_is_ended_is_told(program: str) -> None:
     """It ends by itself, or is killed because it does not see the end of its input."""
     process = await running(program)
@@ -57,7 +57,7 @@ async def test_who_waits_for_a_process_that_is_ended_is_told(program: str) -> No
 
 async def test_what_it_has_started_ends_with_it() -> None:
     """A wrapper's child too."""
-    wrapper = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; print(1, flush=True); time.sleep(600)'])"
+    wrapper = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import signal; print(1, flush=True); signal.pause()'])"
     process = await running(wrapper)
     process.kill()
     await asyncio.wait_for(process._reading, 10)

@@ -23,6 +23,7 @@ from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
 from gateway.stages.execute.attempt.outcome import NotSent, Refused
 from tests.gateway.adapters.mcp_tool.conftest import WatchedClock, limits, upstream
+from tests.waiting import eventually, turns
 
 PROGRAM = Path(__file__).with_name("stdio_server.py")
 REFUND = {"name": "refund", "description": "Refund an order.", "inputSchema": {"type": "object"}}
@@ -85,9 +86,7 @@ async def local(tmp_path: Path) -> AsyncIterator[Local]:
 
 async def gone(*pids: int) -> None:
     """Wait until none of them runs."""
-    async with asyncio.timeout(10):
-        while any(Path(f"/proc/{pid}").exists() for pid in pids):  # noqa: ASYNC110, ASYNC240 - the kernel tells nobody
-            await asyncio.sleep(0.01)
+    await eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
 
 @pytest.mark.parametrize("revision", [MODERN, "2025-11-25", "2025-06-18", "2025-03-26"])
@@ -215,9 +214,7 @@ async def test_a_process_that_dies_while_the_gate_is_asked_is_not_sent(local: Lo
 
     async def dies() -> float | None:
         os.kill(pid, 9)
-        async with asyncio.timeout(10):
-            while server._channel.epoch == epoch:  # noqa: ASYNC110 - the loop tells nobody
-                await asyncio.sleep(0.002)
+        await eventually(lambda: server._channel.epoch != epoch)
         return None
 
     ended = await local.exchange(gate=dies)
@@ -237,7 +234,7 @@ async def test_a_gate_that_was_begun_is_not_cancelled(local: Local) -> None:
     task = asyncio.create_task(local.exchange(gate=gate))
     await begun.wait()
     task.cancel()
-    await asyncio.sleep(0)
+    await turns()
     may_end.set()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -307,7 +304,7 @@ async def test_a_channel_can_be_closed_before_it_was_opened(local: Local) -> Non
 
 async def test_a_question_that_is_not_answered_ends(local: Local) -> None:
     """The process is there and says nothing."""
-    channel = ProcessChannel((sys.executable, "-c", "import time; time.sleep(60)"), {}, local.clock, question_s=0.1)
+    channel = ProcessChannel((sys.executable, "-c", "import signal; signal.pause()"), {}, local.clock, question_s=0.1)
     assert await channel.open() is None
     heard = await channel.ask("initialize", {}, None)
     assert heard.trouble is not None

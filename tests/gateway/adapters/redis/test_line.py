@@ -12,6 +12,7 @@ from redis.exceptions import ConnectionError as NotConnectedError
 from redis.exceptions import InvalidResponse, ResponseError
 
 from gateway.adapters.redis.line import Line
+from tests.waiting import eventually
 
 PATIENCE_S = 5.0
 
@@ -153,7 +154,5 @@ async def test_what_cannot_be_followed_ends_the_line(
         else:
             with pytest.raises(kind):
                 await question
-        async with asyncio.timeout(PATIENCE_S):
-            while line.is_open:  # noqa: ASYNC110 - nobody is told
-                await asyncio.sleep(0.001)
+        await eventually(lambda: not line.is_open)
         assert ended == ["ended"]

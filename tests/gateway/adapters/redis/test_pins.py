@@ -9,6 +9,7 @@ from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import PinnedManifest, StoreUnavailableError
 from tests.gateway.adapters.redis.asking import client_of
 from tests.redis_servers import Server
+from tests.waiting import turns
 
 PIN = PinnedManifest(digest="d", tool="t", operation="o", revision=1, canonical='{"ü": 1}'.encode())
 
@@ -46,11 +47,11 @@ async def test_counts_that_come_together_share_a_question(server: Server) -> Non
     pins = Pins(client, Memory(client, Sealer()))
     await pins.keep((PIN,), wall=1.0)
     first = asyncio.create_task(pins.count())
-    await asyncio.sleep(0)
+    await turns()
     server.client.config_resetstat()
     server.client.hset("oncegate:{:shared}:manifests", "more", "{}")
     later = [asyncio.create_task(pins.count()) for _ in range(20)]
-    await asyncio.sleep(0)
+    await turns()
     later.pop().cancel()
 
     assert await asyncio.gather(*later) == [2] * 19

@@ -146,7 +146,7 @@ async def test_the_line_is_opened_once_for_all(server: Server) -> None:
     """Whoever asks meanwhile gets the same one; one that has ended is opened anew, and nobody's leaving hinders it."""
     pool = pool_of(server)
     leaving = asyncio.create_task(pool.line())
-    await asyncio.sleep(0)
+    await turns()
     leaving.cancel()
     first, same = await asyncio.gather(pool.line(), pool.line())
     first.close()
