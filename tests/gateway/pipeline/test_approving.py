@@ -108,6 +108,20 @@ async def test_a_call_waits_and_then_goes_out_once(rig: MakeRig) -> None:
     assert len(gateway.provider.acts) == 1
 
 
+async def test_an_approval_is_spent_also_where_a_connection_is_at_hand(rig: MakeRig) -> None:
+    """Claim and SENT mark could be one commit; reserved and spent, the approval is followed all the same, and is used up."""
+    gateway = await rig(careful(identity__window="1s"))
+    assert (await gateway.call("warm", 5)).ok
+    approval_id = await allowed(gateway)
+    assert (await gateway.call(amount=BIG)).ok
+    assert (await gateway.records())[-1].approval_id == approval_id
+    assert (await approval(gateway, approval_id)).status is Status.SPENT
+    gateway.clock.wall_ahead_s += 2
+
+    error(await gateway.call(amount=BIG), ErrorCode.APPROVAL_REQUIRED)
+    assert [act["n"] for act in gateway.provider.acts] == [5, BIG]
+
+
 async def test_what_needs_no_approval_is_not_asked_for(rig: MakeRig) -> None:
     """The condition decides, and a record without an approval says so."""
     gateway = await rig(careful())

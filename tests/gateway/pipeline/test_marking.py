@@ -12,31 +12,14 @@ from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
 from gateway.stages.execute.attempt.ports import ToolTransport
-from gateway.stages.execute.operation.ports import Change
+from gateway.stages.execute.operation.ports import Change, StoreUnavailableError
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import late
 from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
-from tests.gateway.pipeline.trouble import Wires, marking
+from tests.gateway.pipeline.trouble import Watched, Wires, marking
 
 CLAIM, MARK, END = State.CLAIMED, State.SENT, State.DONE
-
-
-class Watched(Wires):
-    """Notes to which states records are changed, in the order of the commits."""
-
-    def watch(self) -> list[State]:
-        """From now on."""
-        seen: list[State] = []
-
-        def note(_: str, args: tuple[Any, ...]) -> bool:
-            change = args[0] if args else None
-            if isinstance(change, Change) and change.after is not None:
-                seen.append(change.after.state)
-            return False
-
-        self.it.loses = note
-        return seen
 
 
 class Hopeful:
@@ -246,3 +229,46 @@ async def test_a_claim_of_our_own_whose_answer_was_lost_keeps_nobody_out(rig: Ma
     assert told.ok
     assert len(gateway.provider.sent) == 1
     assert (await gateway.record()).state is State.DONE
+
+
+class Torn(Wires):
+    """Of the marks on one order the second waits for `may_end`, and then nobody hears of it; it was not made."""
+
+    def tear(self) -> tuple[asyncio.Event, asyncio.Event]:
+        """Happened; and may end."""
+        begun, may_end, marks = asyncio.Event(), asyncio.Event(), list[Change]()
+
+        async def late(_: str, args: tuple[Any, ...]) -> None:
+            change = args[0] if args else None
+            if isinstance(change, Change) and change.after is not None and change.after.state is MARK:
+                marks.append(change)
+                if len(marks) == 2:
+                    begun.set()
+                    await may_end.wait()
+                    raise StoreUnavailableError("a question that was lost")
+
+        self.it.delays = late
+        return begun, may_end
+
+
+async def test_who_lost_its_mark_has_no_word_for_those_who_wait_for_another(rig: MakeRig) -> None:
+    """The other carries it out: whoever waits hears what became of that, and not that nothing was executed."""
+    wires = Torn()
+    gateway = await rig(plain({"timeouts.read": "20s"}), wrap=wires)
+    hopeful = gateway.also(replace(gateway.parts, transport=Hopeful(gateway.parts.transport)))
+    begun, may_end = wires.tear()
+    hold = asyncio.Event()
+    gateway.provider.writes += [late(hold)]
+    owner = gateway.soon(at=hopeful)
+    torn = gateway.soon(at=hopeful)
+    await gateway.provider.until_sent(1)
+    await begun.wait()
+    waiter = gateway.soon(at=hopeful)
+    await gateway.waiting(hopeful, 1)
+    may_end.set()
+    refused(await torn, ErrorCode.STORE_UNAVAILABLE)
+    hold.set()
+
+    assert (await owner).ok
+    assert (await waiter).ok
+    assert len(gateway.provider.sent) == 1

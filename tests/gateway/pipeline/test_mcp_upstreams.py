@@ -32,6 +32,7 @@ from tests.gateway.adapters.mcp_tool.server import (
 from tests.gateway.manifest.sample import REMOVED, changed
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.rig import CALLER, Rig, keyed, looked_up, plain, read
+from tests.gateway.pipeline.trouble import Watched
 
 LEGACY = "2025-11-25"
 LOST: Mapping[str, CallReply] = {
@@ -289,3 +290,14 @@ async def test_a_process_ends_with_the_gateway(rig: MakeRig, tmp_path: Path) -> 
     pid = json.loads(ledger.read_text().splitlines()[0])[1]
     await gateway.parts.let_go()
     assert not Path(f"/proc/{pid}").exists()  # noqa: ASYNC240 - it asks the kernel, and no disk
+
+
+async def test_a_session_is_made_ready_under_a_claim_that_others_see(rig: MakeRig) -> None:
+    """A connection at hand is no session: it may have to be opened, and the tool to be looked at, before the gate."""
+    wires = Watched()
+    gateway, _ = await made(rig, PLAIN, wrap=wires)
+    assert (await gateway.call("warm")).ok
+    seen = wires.watch()
+    assert (await gateway.call()).ok
+
+    assert seen == [State.CLAIMED, State.SENT, State.DONE]

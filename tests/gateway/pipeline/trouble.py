@@ -1,12 +1,13 @@
 """A real store behind a wire that a test can cut: what goes in may be lost, and what comes out too."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from gateway.stages.execute.operation.ports import Change, OperationStore, StoreUnavailableError
 from gateway.stages.execute.operation.record import State
 
 Loses = Callable[[str, tuple[Any, ...]], bool]
+Delays = Callable[[str, tuple[Any, ...]], Awaitable[None]]
 
 
 def everything(_: str, __: tuple[Any, ...]) -> bool:
@@ -38,6 +39,8 @@ class Wire:
         """Calls that raise; None: all get through."""
         self.reply_lost = False
         """They are carried out all the same, and only their answer is lost."""
+        self.delays: Delays | None = None
+        """Awaited before a call goes in; what it raises is what the caller hears."""
         self.lost = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -47,6 +50,8 @@ class Wire:
             return member
 
         async def through(*args: Any, **kwargs: Any) -> Any:
+            if self.delays is not None:
+                await self.delays(name, args)
             cut = self.loses is not None and self.loses(name, args)
             if cut:
                 self.lost += 1
@@ -68,3 +73,20 @@ class Wires:
         """Lay the wire."""
         self.it = Wire(store)
         return cast(OperationStore, self.it)
+
+
+class Watched(Wires):
+    """Notes to which states records are changed, in the order of the commits."""
+
+    def watch(self) -> list[State]:
+        """From now on."""
+        seen: list[State] = []
+
+        def note(_: str, args: tuple[Any, ...]) -> bool:
+            change = args[0] if args else None
+            if isinstance(change, Change) and change.after is not None:
+                seen.append(change.after.state)
+            return False
+
+        self.it.loses = note
+        return seen
