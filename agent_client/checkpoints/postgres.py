@@ -44,7 +44,8 @@ class PostgresSession:
         self._asyncpg = asyncpg
         self._failures = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
         self._address = address
-        self._loop = asyncio.Runner()
+        self._runner = asyncio.Runner()
+        self._connection: Any = None
         try:
             self._connection = self._wait(self._opened())
             self.run(self._upgrade, writes=True)
@@ -75,12 +76,12 @@ class PostgresSession:
 
     def close(self) -> None:
         """As the protocol says."""
-        if getattr(self, "_connection", None) is not None:
+        if self._connection is not None:
             self._wait(self._leave())
-        self._loop.close()
+        self._runner.close()
 
     def _wait(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._loop.run(work)
+        return self._runner.run(work)
 
     async def _ask(self, statement: str, parameters: Sequence[Value]) -> tuple[list[tuple[Any, ...]], int]:
         if statement.startswith(_ASKS):

@@ -15,6 +15,18 @@ _TYPES: Final[Mapping[str, NameType]] = {
     "array": NameType.LIST,
 }
 
+ANSWER: Final[Mapping[str, Name]] = {"data": Name()}
+"""What `complete_when` and `refused_when` may use: a whole answer."""
+ITEM: Final[Mapping[str, Name]] = {**ANSWER, "item": Name()}
+"""What `baseline` may use: a candidate, too."""
+OURS: Final[Mapping[str, Name]] = {
+    **ITEM,
+    "key": Name(type=NameType.STRING),
+    "sent_at": Name(type=NameType.STRING),
+    "baseline": Name(type=NameType.LIST),
+}
+"""Every name that `match` may use, beside the arguments."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:

@@ -4,26 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gateway.manifest import sections
-from gateway.manifest.declared import names_of
+from gateway.manifest.declared import OURS, names_of
 from gateway.manifest.model import LookupSection, ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import Reference, TemplateError
 from gateway.manifest.policies import Scope
-from gateway.manifest.ports import ExpressionEngine, Name, NameType
+from gateway.manifest.ports import ExpressionEngine
 from gateway.manifest.templates import ValueTemplate
 from gateway.manifest.yaml_events import Path
 
 _MATCH: Final[Path] = ("reconcile", "lookup", "match")
-
-ANSWER: Final[Mapping[str, Name]] = {"data": Name()}
-ITEM: Final[Mapping[str, Name]] = {**ANSWER, "item": Name()}
-OURS: Final[Mapping[str, Name]] = {
-    **ITEM,
-    "key": Name(type=NameType.STRING),
-    "sent_at": Name(type=NameType.STRING),
-    "baseline": Name(type=NameType.LIST),
-}
-"""Every name that `match` may use, beside the arguments."""
 
 
 def check(

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.manifest.complaint import did_you_mean
-from gateway.manifest.declared import names_of
-from gateway.manifest.lint_doubt import OURS
+from gateway.manifest.declared import OURS, names_of
 from gateway.manifest.model import LookupSection, ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.policies import Effect

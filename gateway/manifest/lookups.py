@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.manifest import lint_doubt
-from gateway.manifest.declared import names_of
-from gateway.manifest.lint_doubt import ANSWER, ITEM, OURS, references
+from gateway.manifest.declared import ANSWER, ITEM, OURS, names_of
+from gateway.manifest.lint_doubt import references
 from gateway.manifest.model import LookupSection, ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import TemplateError, parse

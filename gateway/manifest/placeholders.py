@@ -139,6 +139,11 @@ def _reach(tree: Any, path: tuple[str, ...]) -> Any:
     return tree
 
 
+def literal(text: str) -> str:
+    """The text that is read as these very words, whatever braces are in them."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def parse(text: str) -> tuple[Piece, ...]:
     """Split a text into literal pieces and holes.
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.manifest.lint_doubt import ANSWER
+from gateway.manifest.declared import ANSWER
 from gateway.manifest.notes import Notes
 from gateway.manifest.ports import Expression, ExpressionEngine
 from gateway.manifest.yaml_events import Path

@@ -8,7 +8,16 @@ from gateway.manifest.complaint import did_you_mean
 from gateway.manifest.declared import find
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
-from gateway.manifest.placeholders import Environment, Piece, Reference, Secret, TemplateError, fill, parse
+from gateway.manifest.placeholders import (
+    Environment,
+    Piece,
+    Reference,
+    Secret,
+    TemplateError,
+    fill,
+    literal,
+    parse,
+)
 from gateway.manifest.policies import DownstreamKey, Effect
 from gateway.manifest.templates import HeaderTemplate, RequestTemplate, ValueTemplate
 from gateway.manifest.urls import QueryTemplate, Style, UrlTemplate
@@ -190,4 +199,4 @@ def _written(piece: Piece) -> str:
     """A piece as template text again, so that an operator's braces stay literal."""
     if isinstance(piece, Reference):
         return f"{{{piece.name}}}"
-    return str(piece).replace("{", "{{").replace("}", "}}")
+    return literal(str(piece))

@@ -108,6 +108,11 @@ class Reconcile:
     """After this the provider has finished or dropped a request."""
     lookup: Lookup | None = None
 
+    @property
+    def reads_first(self) -> bool:
+        """Whether the look-up is asked before the first send: what it shows then is not ours."""
+        return self.lookup is not None and self.lookup.baseline is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleLookup:

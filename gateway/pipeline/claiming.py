@@ -92,9 +92,7 @@ class Claims:
         holds a claim that others see.
         The commit is the gate's, as ever: a crash before it leaves nothing, and has sent nothing.
         """
-        lookup = tool.reconcile.lookup
-        reads_first = lookup is not None and lookup.baseline is not None
-        waits = reads_first or tool.backend.fresh_connection or tool.backend.mcp is not None
+        waits = tool.reconcile.reads_first or tool.backend.fresh_connection or tool.backend.mcp is not None
         return not waits and self._parts.transport.has_idle(rendered.origin)
 
     async def _claimed(self, meeting: MayBegin, visit: Visit, key: str, granted: Granted) -> Record | None:

@@ -33,7 +33,7 @@ class Rivals:
         if lookup is None or lookup.baseline is None:
             return sighting.NOBODY
         since_wall = (record.created_wall if sent_wall is None else sent_wall) - horizon_s
-        asked = _asked(tool, record)
+        asked = _question_of(tool, record)
         taken: set[sighting.Identifier] = set()
         rivals: list[tuple[Tool | None, Record]] = []
         overlooked = False
@@ -47,7 +47,7 @@ class Rivals:
                 if its.key == record.key:
                     continue
                 other = await self._pins.tool_of(its)
-                if other is not None and not _asks(other, lookup.tool):
+                if other is not None and not _looks_with(other, lookup.tool):
                     continue
                 # What it did has no identifier any more, and its arguments are gone.
                 overlooked |= its.tombstone
@@ -55,7 +55,7 @@ class Rivals:
                 if identifier is not None:
                     taken.add(identifier)
                 # One that is not settled may have done more than its identifier says.
-                if (identifier is None or its.state in UNSETTLED) and _asked(other, its) in (None, asked):
+                if (identifier is None or its.state in UNSETTLED) and _question_of(other, its) in (None, asked):
                     rivals.append((other, its))
         return sighting.Others(taken=frozenset(taken), rivals=tuple(rivals), overlooked=overlooked)
 
@@ -69,11 +69,11 @@ class Rivals:
         return other is not None and sighting.never_doubted_together(tool, other)
 
 
-def _asks(tool: Tool, reader: str) -> bool:
+def _looks_with(tool: Tool, reader: str) -> bool:
     return tool.reconcile.lookup is not None and tool.reconcile.lookup.tool == reader
 
 
-def _asked(tool: Tool | None, record: Record) -> Mapping[str, Any] | None:
+def _question_of(tool: Tool | None, record: Record) -> Mapping[str, Any] | None:
     """What the look-up is asked for a record; None: its arguments do not give that any more."""
     lookup = None if tool is None else tool.reconcile.lookup
     if tool is None or lookup is None:

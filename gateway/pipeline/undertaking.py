@@ -101,9 +101,8 @@ class Undertaking:
 
     async def _begin(self, plan: Plan) -> Running | Withheld | NotSent:
         effort = self.effort
-        lookup = effort.tool.reconcile.lookup
         effort.baseline = None
-        looks = lookup is not None and lookup.baseline is not None and effort.record.has_done_nothing()
+        looks = effort.tool.reconcile.reads_first and effort.record.has_done_nothing()
         admission = await effort.admit(plan, looks=looks)
         if isinstance(admission, Withheld):
             return admission

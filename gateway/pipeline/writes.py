@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Final, assert_never
 
@@ -110,16 +111,19 @@ class Writes:
 
     async def _meet(self, visit: Visit) -> Meeting:
         """What stands in the store about this call's operation and its holds, and what that means for it."""
-        own, snapshot = await self.meet_own(visit)
-        meeting = meet_holders(own, self._holds(visit), snapshot.holders, now=snapshot.now)
+        holds = self._holds(visit)
+        own, snapshot = await self.meet_own(visit, holds)
+        meeting = meet_holders(own, holds, snapshot.holders, now=snapshot.now)
         visit.telling.met = meeting.record if isinstance(meeting, Running | InDoubt | Frozen) else None
         return meeting
 
-    async def meet_own(self, visit: Visit) -> "tuple[OwnRecord | NoRecord | NotRepeatable, Snapshot]":
-        """What the call meets of its own operation, whoever stands on its holds; and what was read."""
+    async def meet_own(
+        self, visit: Visit, holds: Sequence[Hold] = ()
+    ) -> "tuple[OwnRecord | NoRecord | NotRepeatable, Snapshot]":
+        """What the call meets of its own operation, whoever stands on its holds; and what was read, `holds` included."""
         store, intention = self._parts.store, visit.intention
         keys = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
-        snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *keys), self._holds(visit))
+        snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *keys), holds)
         unsure = self._unsure_for_s(visit, snapshot.now) > 0 and looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)

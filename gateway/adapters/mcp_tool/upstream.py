@@ -127,7 +127,10 @@ class Upstream:
             if trouble is not None and self._channel.epoch != self._epoch:
                 trouble = await self._looked()
         except Exception as error:  # noqa: BLE001 - nothing of a call was sent
-            return Trouble(fault=Fault.INTERNAL, detail=f"the server was not made ready: {type(error).__name__}")
+            trouble = Trouble(fault=Fault.INTERNAL, detail=f"the server was not made ready: {type(error).__name__}")
+        if trouble is not None:
+            # Neither what it showed nor what it spoke before holds any longer: the next call asks for both.
+            self._revision = None
         return trouble
 
     async def _looked(self) -> Trouble | None:
@@ -138,13 +141,8 @@ class Upstream:
             self._revision, self._epoch = None, channel.epoch
             if (trouble := await self._agree()) is not None:
                 return trouble
-        # What was shown before holds no longer, also where the new list does not come.
-        self._shown = None
         channel.tools_changed = False
-        if (trouble := await self._list()) is not None:
-            # It may have been rolled back or brought up to date, and speak another revision by now.
-            self._revision = None
-        return trouble
+        return await self._list()
 
     async def _agree(self) -> Trouble | None:
         """Find out what the server speaks: the newest revision if it knows it, else what `initialize` agrees on."""

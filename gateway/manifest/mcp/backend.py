@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from gateway.manifest.backends import McpSection
 from gateway.manifest.complaint import Complaint, Severity
+from gateway.manifest.placeholders import literal
 from gateway.manifest.yaml_events import Document, Path
 
 _SECTION: Final[Path] = ("backend", "mcp")
@@ -59,7 +60,7 @@ def expanded(file: str, document: Document, value: Any) -> tuple[Document, Any, 
         "method": "POST",
         "url": section.url or _nowhere(section),
         "headers": section.headers,
-        "body": {"name": section.tool.replace("{", "{{").replace("}", "}}"), "arguments": arguments},
+        "body": {"name": literal(section.tool), "arguments": arguments},
     }
     changed = {**value, "backend": {**value["backend"], "http": http}}
     moved = replace(document, values=_moved(document.values), keys=_moved(document.keys))

@@ -16,6 +16,7 @@ from gateway.manifest.openapi.library import Library
 from gateway.manifest.openapi.shapes import SCALARS, types_of
 from gateway.manifest.openapi.understanding import Understood
 from gateway.manifest.openapi.yaml_text import yaml_text
+from gateway.manifest.placeholders import literal
 
 _UNREVIEWED: Final = "From the MCP server, not reviewed:"
 _DESCRIPTION: Final = 1000
@@ -28,10 +29,6 @@ _SAYS_NOTHING: Final = frozenset(
 )
 _MIRRORED: Final = "x-mcp-header"
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-
-
-def _literal(word: str) -> str:
-    return word.replace("{", "{{").replace("}", "}}")
 
 
 class DraftError(ValueError):
@@ -66,7 +63,7 @@ class Place:
         """The section, without what is the tool's own."""
         if self.command:
             program, *args = self.command
-            given = {"command": program, "args": [_literal(word) for word in args], "env": dict(self.env)}
+            given = {"command": program, "args": [literal(word) for word in args], "env": dict(self.env)}
             return {name: it for name, it in given.items() if it}
         url = {"url": f"${{{self.variable}}}{self.path}"}
         return {**url, **({"headers": dict(self.headers)} if self.headers else {})}

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from gateway.adapters.mcp_tool.process import Process, started
+from tests.waiting import PATIENCE_S
 
 ECHO = """
 import json, sys
@@ -39,6 +40,42 @@ async def test_answers_find_their_requests_in_any_order() -> None:
         )
     await process.aclose()
     assert not process.alive
+
+
+PINGS = """
+import json, signal
+for number in range(3000):
+    print(json.dumps({"id": str(number).zfill(200), "method": "ping"}))
+print(json.dumps({"id": 1, "result": {}}), flush=True)
+signal.pause()
+"""
+LONG = """
+import json, sys
+print(json.dumps({"id": "x" * 300, "method": "ping"}))
+print(json.dumps({"id": 5, "method": "ping"}), flush=True)
+print(json.dumps({"id": 1, "result": {"answered": json.loads(sys.stdin.readline())["id"]}}), flush=True)
+"""
+
+
+async def test_a_process_that_asks_and_does_not_read_fills_no_memory() -> None:
+    """What it has not taken yet is bounded; beyond that its questions stay unanswered."""
+    process = await running(PINGS)
+    assert await asyncio.wait_for(process.expect(1), PATIENCE_S) is not None
+    waiting = process._stdin.transport.get_write_buffer_size()
+    process.kill()
+    await process.aclose()
+
+    assert waiting < 70_000
+
+
+async def test_a_question_with_an_endless_id_is_not_answered() -> None:
+    """The one behind it is."""
+    process = await running(LONG)
+    line = await asyncio.wait_for(process.expect(1), PATIENCE_S)
+    await process.aclose()
+
+    assert line is not None
+    assert line.response.result == {"answered": 5}
 
 
 @pytest.mark.parametrize("program", ["pass", "import signal; signal.pause()"])

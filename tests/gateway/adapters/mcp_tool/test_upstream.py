@@ -8,7 +8,7 @@ import pytest
 from gateway.adapters.mcp_tool.messages import LEGACY, MODERN
 from gateway.stages.execute.attempt.exchange import Fault
 from tests.gateway.adapters.mcp_tool.conftest import Bench, upstream
-from tests.gateway.adapters.mcp_tool.server import LIST, REFUND
+from tests.gateway.adapters.mcp_tool.server import LIST, REFUND, rpc_error
 from tests.gateway.pipeline.provider import Exchange
 
 
@@ -119,3 +119,15 @@ async def test_a_server_that_speaks_another_revision_by_now_is_called_again(
         bench.clock.ahead_s += 61
         await bench.exchange()
     assert len(bench.server.done) >= 2
+
+
+async def test_a_call_that_is_refused_for_its_revision_has_it_agreed_anew(bench: Bench) -> None:
+    """At once, and not when the tools are looked at again; the call itself was not accepted."""
+    await bench.exchange()
+    bench.server.calls.append(rpc_error(-32022, 400))
+    await bench.exchange()
+    before = bench.server.asked_for["server/discover"]
+    await bench.exchange()
+
+    assert bench.server.asked_for["server/discover"] == before + 1
+    assert len(bench.server.done) == 2
