@@ -62,6 +62,7 @@ async def test_a_draft_loads_when_its_questions_are_answered(server: McpServer, 
     assert {it.headers["authorization"] for it in server.requests} == {"Bearer s3cret"}
     draft = out / "refund.yaml"
     assert "s3cret" not in draft.read_text()
+    assert 'owner: "payments"' in draft.read_text()
     assert f"SHOP_URL={server.origin}" in written.stderr
     asked = run("check", str(out), "--manifest-env", "SHOP_URL", environment={"SHOP_URL": server.origin})
     draft.write_text(draft.read_text() + ANSWERS)
@@ -120,13 +121,24 @@ def test_a_program_is_asked_for_its_tools(tmp_path: Path, revision: str) -> None
     """Its words and its environment are in the drafts, the secret by reference."""
     command = shlex.join([sys.executable, str(PROGRAM), str(tmp_path / "ledger"), revision])
     out = tmp_path / "tools"
-    words = ("--stdio", command, "--env", "TOKEN=${secret:SHOP}", "--out", str(out), "--only", "refund")
+    kept = ("--env", "TOKEN=${secret:SHOP}", "--owner", "payments", "--prefix", "shop")
+    words = ("--stdio", command, *kept, "--out", str(out), "--only", "refund")
     result = run("import", "mcp", *words, environment={"SHOP": "s3cret"})
     assert result.exit_code == 0, result.output
     assert f"--mcp-commands {sys.executable}" in result.stderr
     draft = (out / "refund.yaml").read_text()
     assert "s3cret" not in draft
-    assert all(word in draft for word in ("${secret:SHOP}", str(PROGRAM), revision, f'command: "{sys.executable}"'))
+    assert all(
+        word in draft
+        for word in (
+            'owner: "payments"',
+            "shop:write",
+            "${secret:SHOP}",
+            str(PROGRAM),
+            revision,
+            f'command: "{sys.executable}"',
+        )
+    )
     assert "R-1" not in (tmp_path / "ledger").read_text()
 
 

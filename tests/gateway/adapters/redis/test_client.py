@@ -137,6 +137,27 @@ async def test_a_token_is_not_asked_for_twice() -> None:
     assert questions == 1
 
 
+async def test_a_token_is_not_asked_for_twice_on_a_line_that_others_had_used() -> None:
+    """The line was there; it breaks under the question, which may have been carried out."""
+    taken = 0
+
+    def cut_what_counts(command: bytes) -> bytes:
+        nonlocal taken
+        if b"before" not in command:
+            taken += 1
+            raise ConnectionResetError
+        echo = command.split(b"\r\n")[10]
+        return b"*2\r\n$%d\r\n%b\r\n$1\r\n1\r\n" % (len(echo), echo)
+
+    async def use(client: Client) -> None:
+        await client.ask("check", "before")
+        await client.ask("take", "k", 1, 1.0)
+
+    with pytest.raises(StoreUnavailableError):
+        await asked(cut_what_counts, use)
+    assert taken == 1
+
+
 async def test_no_memory_is_used_before_it_is_met(server: Server, client: Client) -> None:
     """A client that nobody introduced a memory to asks nothing."""
     with pytest.raises(StoreUnavailableError, match="nobody knows"):
