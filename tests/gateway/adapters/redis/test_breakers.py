@@ -1,30 +1,21 @@
 """Breakers that gateways share. What every store of them does is in `tests/conformance/test_breaker_stores.py`."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.adapters.redis.breakers import REFRESH_S, RedisBreakers
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.memory import Memory, shared_key
 from gateway.at_rest.sealing import Sealer
-from gateway.stages.execute.breaker.breaker import Breaker, Forced, State
 from gateway.stages.execute.breaker.ports import BreakerStoreAway, Standing
 from tests.clocks import ManualClock
 from tests.gateway.adapters.redis.asking import client_of
+from tests.gateway.at_rest.test_breakers import OPEN as STORED
 from tests.redis_servers import Server, free_port
 from tests.waiting import turns
 
-OPEN = Breaker(
-    state=State.OPEN,
-    generation=1,
-    since=1.5,
-    open_until=1_790_000_000.123456,
-    rounds=1,
-    failures=3,
-    of=4,
-    last_code="connect_failed",
-    forced=Forced(to=State.CLOSED, reason="ü", until=2.5),
-    mark="m",
-)
+OPEN = replace(STORED, generation=1)
 
 
 async def breakers(client: Client) -> tuple[RedisBreakers, ManualClock]:
