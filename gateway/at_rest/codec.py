@@ -1,6 +1,6 @@
 """Records and rows as the file keeps them: columns for what is asked about, JSON for the rest, one sealed text."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from gateway.at_rest.json_text import json_text
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.keyed_hash import keyed_hash
@@ -45,7 +46,7 @@ def machine_text(record: Record) -> bytes:
     Raises:
         TypeError: a field is no JSON value.
     """
-    return orjson.dumps(dict(zip(_MACHINE, _told(record), strict=True)))
+    return json_text(dict(zip(_MACHINE, _told(record), strict=True)))
 
 
 def bodies_text(record: Record) -> bytes:
@@ -63,10 +64,10 @@ def bodies_text(record: Record) -> bytes:
         "request": None if bodies.request is None else len(bodies.request),
         "result": None if bodies.result is None else len(bodies.result),
     }
-    return b"".join((orjson.dumps(head, default=_plain), b"\n", bodies.request or b"", bodies.result or b""))
+    return b"".join((json_text(head), b"\n", bodies.request or b"", bodies.result or b""))
 
 
-def decode(row: tuple[Any, ...], sealer: Sealer) -> Record:
+def decode(row: Sequence[Any], sealer: Sealer) -> Record:
     """The record of one row of `COLUMNS`.
 
     Raises:
@@ -122,7 +123,7 @@ def row_values(row: ExecutionRow) -> tuple[Any, ...]:
     Raises:
         TypeError: a field is no JSON value.
     """
-    return (row.row_id, row.tenant, row.subject, row.run_id, row.tool, row.code, row.at_wall, orjson.dumps(row))
+    return (row.row_id, row.tenant, row.subject, row.run_id, row.tool, row.code, row.at_wall, json_text(row))
 
 
 def decode_row(body: bytes) -> ExecutionRow:
@@ -155,9 +156,3 @@ def _opened(text: bytes) -> tuple[Bodies, tuple[Hold, ...]]:
         former=tuple(Former(**{**it, "origin": Origin(**it["origin"])}) for it in head.get("former", ())),
     )
     return bodies, tuple(Hold(*told) for told in head["holds"])
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")

@@ -28,6 +28,9 @@ def changed(value: _T, /, **changes: Any) -> _T:
 def _copier(kind: Any) -> tuple[Callable[[Any], Any], frozenset[str]]:
     """Copies field by field; and the names of the fields."""
     slots = tuple(field.name for field in fields(kind))
+    # Compiled, a value has no slots, and copies itself (`compiling/values.py`).
+    if hasattr(kind, "__copy__") and not hasattr(kind, "__post_init__"):
+        return kind.__copy__, frozenset(slots)
     if hasattr(kind, "__post_init__") or kind.__setattr__ is not object.__setattr__ or slots != kind.__slots__:
         raise TypeError(f"{kind.__name__} checks itself, is not quick or has no slots: use dataclasses.replace")
     names: dict[str, Any] = {"_new": object.__new__, "_kind": kind}

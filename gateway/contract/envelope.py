@@ -5,7 +5,7 @@ only: `agent_client` imports it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -110,6 +110,9 @@ class Meta:
         }
 
 
+_META: Final = tuple(field.name for field in fields(Meta))
+
+
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
@@ -206,7 +209,7 @@ def parse_envelope(document: Mapping[str, Any]) -> Envelope:
         ValueError: when a field is missing, or `ok`, `data` and `error` contradict each other, or the code is unknown.
     """
     try:
-        meta = {name: document["meta"][name] for name in Meta.__slots__}
+        meta = {name: document["meta"][name] for name in _META}
         meta["warnings"] = tuple(meta["warnings"])
         error = document["error"]
         return Envelope(

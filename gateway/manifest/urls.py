@@ -14,7 +14,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 _LITERAL: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*")
 # Decoded once more by a careless server, these would end or climb out of the segment.
 _UNSAFE_IN_PATH: Final = re.compile(r"[/\\%\x00-\x1f\x7f-\x9f]")
-_HALF_A_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+_HALF_A_CHARACTER: Final = re.compile(r"[\ud800-\udfff]")
 _UNRESERVED: Final = re.compile(r"[A-Za-z0-9._~-]*")
 _CLIMBING: Final = frozenset({"", ".", ".."})
 

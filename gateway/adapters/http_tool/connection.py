@@ -23,7 +23,7 @@ SLICE: Final = 65_536
 
 _RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 _CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
-_USER_TIMEOUT: Final[int | None] = getattr(socket, "TCP_USER_TIMEOUT", None)
+_USER_TIMEOUT: Final[int] = getattr(socket, "TCP_USER_TIMEOUT", 0)
 # Linux says it by itself; elsewhere a close shows as POLLIN and POLLHUP.
 _CLOSED_BY_PEER: Final[int] = getattr(select, "POLLRDHUP", 0)
 # uvloop's timers are whole milliseconds, rounded down.
@@ -284,5 +284,5 @@ class Connection(asyncio.Protocol):
         # A socket that died this instant cannot be tuned, and the loop is about to say so.
         with contextlib.suppress(OSError):
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            if _USER_TIMEOUT is not None:
+            if _USER_TIMEOUT:
                 self.sock.setsockopt(socket.IPPROTO_TCP, _USER_TIMEOUT, patience_ms)

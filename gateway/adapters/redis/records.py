@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from gateway.at_rest import codec
+from gateway.at_rest.json_text import json_text
 from gateway.at_rest.sealing import Sealer, SealError
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import StoreUnavailableError
@@ -139,4 +140,4 @@ def row_values(rows: Sequence[ExecutionRow]) -> tuple[Any, ...]:
     Raises:
         TypeError: a field is no JSON value.
     """
-    return tuple(part for row in rows for part in (row.row_id, int(row.at_wall * 1000), orjson.dumps(row)))
+    return tuple(part for row in rows for part in (row.row_id, int(row.at_wall * 1000), json_text(row)))

@@ -154,7 +154,7 @@ class RedisOperationStore:
 
     async def by_operation_id(self, tenant: str, operation_id: str) -> Record | None:
         reply = await self._ask(tenant, "find", "id", operation_id)
-        found = self._record(reply.values[0], tenant) if reply.values else None
+        found: Record | None = self._record(reply.values[0], tenant) if reply.values else None
         return found if found is None else records.own(found, found.operation_id == operation_id)
 
     async def by_key(self, tenant: str, key: str) -> Record | None:

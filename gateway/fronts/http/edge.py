@@ -49,7 +49,7 @@ class Beside(Protocol):
 
 def request_ids(prefix: str) -> Iterator[str]:
     """Unique in this process; `prefix` keeps processes apart."""
-    return (f"{prefix}{number:08x}" for number in itertools.count(1))
+    return map(f"{prefix}{{:08x}}".format, itertools.count(1))
 
 
 class Edge:

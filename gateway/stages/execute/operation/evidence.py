@@ -127,7 +127,7 @@ def doubted(record: Record, number: int) -> Record:
     What covered it is contradicted, so that it is in doubt again, and the record stands for it.
     """
     void = [a for a in record.attempts if a.knowledge is Knowledge.VOID and a.number < number]
-    if not void or record.state not in (State.SENT, *IN_DOUBT):
+    if not void or record.state is not State.SENT and record.state not in IN_DOUBT:
         return record
     attempts = tuple(changed(a, knowledge=Knowledge.UNKNOWN) if a in void else a for a in record.attempts)
     return as_asked(changed(record, attempts=attempts), void[-1].fingerprint)

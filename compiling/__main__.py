@@ -1,0 +1,65 @@
+"""Make a copy of the tree in which what a call passes through is compiled.
+
+The copy is a tree like this one: the tests, the benchmark and `pip wheel` work in it as they do here.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from compiling.modules import chosen
+from compiling.values import written_out
+
+_ROOT: Final = Path(__file__).parent.parent
+_NOT_COPIED: Final = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
+_BUILD: Final = "from compiling.build import build; build()"
+
+
+def copy(into: Path) -> list[str]:
+    """Bring the copy up to date, each value written out; returns what is to be compiled.
+
+    A file that is as it was keeps its time, so that only what changed is compiled anew.
+    """
+    modules = chosen(_ROOT)
+    with_values = set(modules)
+    for source in _files(_ROOT):
+        name = source.relative_to(_ROOT).as_posix()
+        target = into / name
+        content = source.read_bytes()
+        if name in with_values:
+            content = written_out(content.decode(), name).encode()
+        if not target.exists() or target.read_bytes() != content:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+            shutil.copymode(source, target)
+    return modules
+
+
+def _files(root: Path) -> list[Path]:
+    found: list[Path] = []
+    for folder, folders, names in os.walk(root):
+        skipped = _NOT_COPIED(folder, [*folders, *names])
+        folders[:] = sorted(set(folders) - skipped)
+        found += (Path(folder, name) for name in sorted(set(names) - skipped))
+    return found
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m compiling", description=__doc__)
+    parser.add_argument("--into", type=Path, default=_ROOT / "build" / "compiled", help="the copy's folder")
+    into = parser.parse_args().into.resolve()
+    if shutil.which("cc") is None:
+        print("compiling needs a C compiler (`cc`): on Debian, apt-get install gcc", file=sys.stderr)
+        return 2
+    modules = copy(into)
+    print(f"compiling {len(modules)} modules into {into}", flush=True)
+    return subprocess.run([sys.executable, "-c", _BUILD, *modules], cwd=into, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
