@@ -15,7 +15,9 @@ from compiling.modules import chosen
 from compiling.values import written_out
 
 _ROOT: Final = Path(__file__).parent.parent
-_NOT_COPIED: Final = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
+_NOT_COPIED: Final = shutil.ignore_patterns(
+    ".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis"
+)
 _BUILD: Final = "from compiling.build import build; build()"
 
 

@@ -3,7 +3,7 @@
 import sys
 
 from mypyc.build import mypycify
-from setuptools import setup
+from setuptools import setup  # type: ignore[import-untyped]
 
 
 def build() -> None:

@@ -47,6 +47,9 @@ def chosen(root: Path) -> list[str]:
         for path in found
         if (name := path.relative_to(root).as_posix()) not in LEFT_OUT
         and path.name != "__init__.py"
-        and not any(word in name.removeprefix("gateway/manifest/") for word in _AT_LOAD if name.startswith("gateway/manifest/"))
-        and "pydantic" not in path.read_text(encoding="utf-8")
+        and not any(
+            word in name.removeprefix("gateway/manifest/") for word in _AT_LOAD if name.startswith("gateway/manifest/")
+        )
+        and "pydantic" not in (source := path.read_text(encoding="utf-8"))
+        and ("async def" not in source or path.name == "ports.py")
     ]

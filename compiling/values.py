@@ -41,7 +41,9 @@ def _write_out(lines: list[str], value: ast.ClassDef, path: str) -> None:
     margin = " " * (value.col_offset + 4)
     last = value.body[-1]
     assert last.end_lineno is not None
-    lines[last.end_lineno : last.end_lineno] = [f"\n{margin}{line}\n" for line in _methods(value, fields, keywords=keywords)]
+    lines[last.end_lineno : last.end_lineno] = [
+        f"\n{margin}{line}\n" for line in _methods(value, fields, keywords=keywords)
+    ]
     for field in reversed(fields):
         assert field.end_lineno is not None
         declared = f"{margin}{ast.unparse(field.target)}: {ast.unparse(field.annotation)}{_options(field)}\n"

@@ -44,6 +44,7 @@ _EVENTS: Final = {
 _HARMLESS: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED, Knowledge.VOID})
 # An attempt of which one of these is known has said by its own end that it did nothing.
 _NOTHING: Final = frozenset({Knowledge.NOT_SENT, Knowledge.REFUSED})
+_DOUBTABLE: Final = frozenset({State.SENT}).union(IN_DOUBT)
 PROVES_DONE: Final = frozenset({Event.DONE, Event.DONE_BESIDE_ANOTHER, Event.DONE_FOR_ANOTHER, Event.FOUND_ONE})
 
 
@@ -127,7 +128,7 @@ def doubted(record: Record, number: int) -> Record:
     What covered it is contradicted, so that it is in doubt again, and the record stands for it.
     """
     void = [a for a in record.attempts if a.knowledge is Knowledge.VOID and a.number < number]
-    if not void or record.state is not State.SENT and record.state not in IN_DOUBT:
+    if not void or record.state not in _DOUBTABLE:
         return record
     attempts = tuple(changed(a, knowledge=Knowledge.UNKNOWN) if a in void else a for a in record.attempts)
     return as_asked(changed(record, attempts=attempts), void[-1].fingerprint)
