@@ -94,6 +94,26 @@ class RateLimits(Protocol):
         ...
 
 
+class SharedBuckets(Protocol):
+    """`RateLimits` as a store keeps them: who asks may take several tokens at once."""
+
+    def now(self) -> float:
+        """Seconds on a clock that runs as fast as that of the buckets and never steps back. No round trip."""
+        ...
+
+    async def take(self, quotas: Sequence[Quota], most: Sequence[int] = ()) -> Taken:
+        """Take from every quota, or from none. Never raises: with the store away this process counts alone, call by call.
+
+        Args:
+            most: how many tokens of each, where there are so many; else one. Empty: one of each.
+        """
+        ...
+
+    async def give(self, quotas: Sequence[Quota]) -> None:
+        """Put one back into each. Never raises."""
+        ...
+
+
 class Spending(Protocol):
     """What runs have spent, shared like rates."""
 
