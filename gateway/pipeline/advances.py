@@ -23,23 +23,34 @@ class Advances:
     def __repr__(self) -> str:
         return f"<Advances of {len(self._slices)} buckets, {self._store!r}>"
 
+    def spend(self, quotas: Sequence[Quota]) -> tuple[float, ...] | None:
+        """Take one call from every quota out of what is held: what is left. None: one of them has to be asked for."""
+        now, spend = self.now(), self._slices.spend
+        left: list[float] = []
+        for it in quotas:
+            tokens = spend(it, now)
+            if tokens is None:
+                for spent in quotas[: len(left)]:
+                    self._slices.unspend(spent)
+                return None
+            left.append(tokens)
+        return tuple(left)
+
     async def take(self, quotas: Sequence[Quota]) -> Taken:
         """Take one call from every quota, or from none: of what is held, and where nothing is, of the store's."""
         now = self.now()
-        slices = [self._slices.of(it, now) for it in quotas]
-        spent: list[Any] = [None if it is None else it.spend(now) for it in slices]
+        spent: list[Any] = [self._slices.spend(it, now) for it in quotas]
         if None not in spent:
             return Taken(tokens=tuple(spent))
-        return await self._ask(quotas, slices, spent, now)
+        return await self._ask(quotas, spent, now)
 
     async def give(self, quotas: Sequence[Quota]) -> None:
         """Put one back into each, for all processes."""
         await self._store.give(quotas)
 
-    async def _ask(
-        self, quotas: Sequence[Quota], slices: Sequence[Slice | None], spent: Sequence[float | None], now: float
-    ) -> Taken:
+    async def _ask(self, quotas: Sequence[Quota], spent: Sequence[float | None], now: float) -> Taken:
         """Take from the store what is not held. Where it refuses, nothing is spent of what is."""
+        slices = [self._slices.of(it, now) for it in quotas]
         places = [place for place, tokens in enumerate(spent) if tokens is None]
         held = [(it, it.at) for it, tokens in zip(slices, spent, strict=True) if it is not None and tokens is not None]
         # A slice that another call is asking for already is left to it.

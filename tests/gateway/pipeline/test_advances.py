@@ -54,6 +54,20 @@ async def test_the_port_is_that_of_rates() -> None:
     assert repr(rates).startswith("<Advances of 1 buckets, ")
 
 
+async def test_what_is_held_is_spent_without_waiting(path: Path) -> None:
+    """All that a call needs, or nothing of it: then `take` has to ask for what is missing."""
+    rates, store, _ = await holding(path)
+    first = rates.spend([BUCKET])
+    missing = [rates.spend([BUCKET, it]) for it in (OTHER, HOUR)]
+    for _ in range(2):
+        await rates.take([OTHER])
+    both = rates.spend([BUCKET, OTHER])
+
+    assert (first, missing) == ((997.0,), [None, None])
+    assert both == (996.0, 997.0)
+    store.close()
+
+
 async def test_what_is_held_needs_no_store(path: Path) -> None:
     """While another process keeps the file, the calls that hold a token go on, and no others."""
     rates, store, _ = await holding(path)

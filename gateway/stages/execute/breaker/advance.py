@@ -50,18 +50,10 @@ def amount(rate: Rate, *, left: float, ago_s: float, taken: int, spent: int) -> 
     return max(1, math.floor(min(max(needed, overflowing), there / PART, at_most(rate))))
 
 
-def kept(held: int, rate: Rate, *, left: float, age_s: float) -> int:
-    """How many of `held` tokens may still be spent, `age_s` seconds after the bucket that gave them had `left`."""
-    if not 0.0 <= age_s < KEPT_S:
-        return 0
-    room = rate.count - left - age_s * rate.count / rate.per_s
-    return held if held <= room else max(0, math.floor(room))
-
-
 class Slice:
-    """What a process took from one bucket last. `held` of the `taken` tokens are there, `dropped` are worthless."""
+    """What a process took from one bucket last: `held` of the `taken` tokens are there, `dropped` are worthless."""
 
-    __slots__ = ("asking", "at", "dropped", "held", "left", "rate", "taken")
+    __slots__ = ("_refill", "_room", "asking", "at", "dropped", "held", "left", "rate", "taken")
 
     def __init__(self, rate: Rate) -> None:
         self.rate = rate
@@ -70,20 +62,25 @@ class Slice:
         self.at = float("-inf")
         self.asking = False
         """Whether a call is asking for the next one. Others ask for one token each meanwhile."""
+        self._refill = rate.count / rate.per_s
+        self._room = 0.0
 
     def spend(self, now: float) -> float | None:
         """Spend one. What there is now, here and in the bucket as it was; None: nothing is held."""
         held = self.held
         if not held:
             return None
-        still = kept(held, self.rate, left=self.left, age_s=now - self.at)
-        if still < held:
+        age_s = now - self.at
+        room = self._room - age_s * self._refill
+        if held > room or not 0.0 <= age_s < KEPT_S:
+            # Too old; or too many, now that the bucket has filled up.
+            still = max(0, math.floor(room)) if 0.0 <= age_s < KEPT_S else 0
             self.dropped += held - still
-            self.held = still
-            if not still:
+            self.held = held = still
+            if not held:
                 return None
-        self.held = still - 1
-        return self.left + self.held
+        self.held = held = held - 1
+        return self.left + held
 
     def wanted(self, now: float) -> int:
         """How many to ask for; whoever asks says afterwards what came of it."""
@@ -103,6 +100,7 @@ class Slice:
         self.taken, self.held, self.dropped = given, max(0, given - 1), 0
         # From before the question: the bucket may have been refilled ever since.
         self.left, self.at = left, asked_at
+        self._room = self.rate.count - left
 
 
 class Slices:
@@ -115,11 +113,22 @@ class Slices:
     def __len__(self) -> int:
         return len(self._known)
 
+    def spend(self, quota: Quota, now: float) -> float | None:
+        """Spend one token of the bucket. What there is now; None: the store has to be asked."""
+        known = self._known.get((quota.partition, quota.key))
+        if known is None or (known.rate is not quota.rate and known.rate != quota.rate):
+            return None
+        return known.spend(now)
+
+    def unspend(self, quota: Quota) -> None:
+        """Hold one again that was spent a moment ago, with nothing in between."""
+        self._known[quota.partition, quota.key].held += 1
+
     def of(self, quota: Quota, now: float) -> Slice | None:
         """The slice of a bucket; None: each of its tokens is asked for. Another declared rate has another slice."""
         name = (quota.partition, quota.key)
         known = self._known.get(name)
-        if known is not None and (known.rate is quota.rate or known.rate == quota.rate):
+        if known is not None and known.rate == quota.rate:
             return known
         if at_most(quota.rate) == 1:
             return None

@@ -85,6 +85,10 @@ class Bulkheads(Protocol):
 
 
 class RateLimits(Protocol):
+    def spend(self, quotas: Sequence[Quota]) -> tuple[float, ...] | None:
+        """Take one call from every quota out of what this process took in advance: what is left. None: `take` has to."""
+        ...
+
     async def take(self, quotas: Sequence[Quota]) -> Taken:
         """Take one call from every quota, or from none. Never raises: with the store away this process counts alone."""
         ...

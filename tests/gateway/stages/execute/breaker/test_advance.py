@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gateway.manifest.policies import Rate
 from gateway.stages.execute.breaker import advance as module
-from gateway.stages.execute.breaker.advance import KEPT_S, PART, Slice, Slices, amount, at_most, kept
+from gateway.stages.execute.breaker.advance import KEPT_S, PART, Slice, Slices, amount, at_most
 from gateway.stages.execute.breaker.rate import Buckets, Quota
 
 HUNDRED = Rate(count=100, per_s=1.0)
@@ -82,7 +82,12 @@ def test_how_many_are_asked_for(left: float, ago_s: float, taken: int, spent: in
 )
 def test_how_many_are_still_worth_something(left: float, age_s: float, still: int) -> None:
     """All for 50 ms, unless the bucket overflows with them; none on a clock that stepped back."""
-    assert kept(5, HUNDRED, left=left, age_s=age_s) == still
+    held = Slice(HUNDRED)
+    held.fill(6, left, asked_at=0.0)
+    told = [held.spend(age_s) for _ in range(6)]
+
+    assert told == [left + still - 1 - at for at in range(still)] + [None] * (6 - still)
+    assert held.dropped == 5 - still
 
 
 def test_a_slice_is_spent_and_expires() -> None:
@@ -151,6 +156,20 @@ def test_slices_are_of_a_bucket_and_a_declared_rate() -> None:
     assert (changed is first, changed.rate) == (False, THOUSAND)
     assert slices.of(quota(HUNDRED), 0.0) is not first
     assert slices.of(quota(Rate(count=5, per_s=60.0)), 0.0) is None
+
+
+def test_what_slices_hold_is_spent_by_bucket_and_rate() -> None:
+    """Nothing of a bucket that was never asked, of another, or of another declared rate; and what is put back is there."""
+    slices = Slices()
+    held = slices.of(quota(HUNDRED), 0.0)
+    assert held is not None
+    held.fill(2, 40.0, asked_at=0.0)
+
+    nothing = [quota(HUNDRED, "other"), quota(THOUSAND)]
+    assert [slices.spend(it, 0.0) for it in nothing] == [None, None]
+    assert [slices.spend(quota(HUNDRED), 0.0) for _ in range(2)] == [40.0, None]
+    slices.unspend(quota(HUNDRED))
+    assert slices.spend(quota(HUNDRED), 0.0) == 40.0
 
 
 def test_idle_buckets_are_forgotten() -> None:
