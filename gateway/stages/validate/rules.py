@@ -92,7 +92,7 @@ def decide(tool: Tool, guards: frozenset[Guards], facts: Facts, learnt: Learnt) 
 def call_values(facts: Facts) -> dict[str, Any]:
     """What conditions see of a call."""
     return {
-        "args": dict(facts.arguments),
+        "args": facts.arguments,
         "caller": {
             "subject": facts.caller.subject,
             "tenant": facts.caller.tenant,
