@@ -105,6 +105,15 @@ def test_each_moment_has_its_own_question() -> None:
         assert not asked
 
 
+def test_the_yes_of_one_moment_is_not_that_of_another() -> None:
+    """Where both are asked at once, as well."""
+    tool = ruled(*(rule(TRUE, guards="access") for _ in range(2)), rule(TRUE), rule(FALSE))
+    verdict = decide(tool, EVERY, facts(), {})
+
+    assert isinstance(verdict, Denied)
+    assert verdict.details["rule"]["index"] == 3
+
+
 @pytest.mark.parametrize("rules", [[rule(TRUE)], [rule(TRUE), rule(LOOKED_UP)]], ids=["one", "one that asks nobody"])
 def test_one_rule_is_asked_itself(rules: Sequence[Mapping[str, Any]]) -> None:
     """There is nothing to be spared."""
