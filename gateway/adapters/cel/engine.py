@@ -75,7 +75,8 @@ class CelExpression:
                 for step in it.way:
                     held = held[step]
                 for name, member in it.certain:
-                    data[name] = held[member]
+                    if member in held:
+                        data[name] = held[member]
                 for name, member in it.optional:
                     data[name] = held.get(member)
         except (LookupError, TypeError, AttributeError):
