@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import logging
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
@@ -63,10 +64,12 @@ class Memory:
         changed_at: when the memory was last found to be another than before, on the store's clock; None: never.
     """
 
-    def __init__(self, client: Client, sealer: Sealer) -> None:
+    def __init__(self, client: Client, sealer: Sealer, heard: Callable[[float], None] | None = None) -> None:
+        """Make one on a client. `heard` is told the largest wall time stored, of every answer."""
         self.changed_at: float | None = None
         self._client = client
         self._sealer = sealer
+        self._heard = heard
         self._id = ""
         self._servers = ""
         self._lost = False
@@ -100,8 +103,9 @@ class Memory:
         if status == b"forgotten":
             self._forgotten(known)
             raise StoreUnavailableError("the store has lost its memory of this tenant")
-        largest = wall if stored == said else float(stored)
-        return Reply(now=now, wall=largest, status=status.decode(), values=rest)
+        if self._heard is not None:
+            self._heard(wall if stored == said else float(stored))
+        return Reply(now=now, status=status.decode(), values=rest)
 
     def known(self, tenant: str) -> "Tenant | None":
         """The tenant's part of the memory, where this process knows it already."""
@@ -198,11 +202,9 @@ class Reply:
 
     Attributes:
         now: the store's clock, seconds, when the script ran.
-        wall: the largest wall time stored, seconds since 1970.
     """
 
     now: float
-    wall: float
     status: str
     values: list[Any]
 
