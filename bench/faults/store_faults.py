@@ -52,7 +52,7 @@ async def reply_lost(site: Site) -> list[str]:
     state, then_close, lose_request, tool = site.nth(LOST)
     refund = site.new_refund(tool)
     site.proxy.weather = Weather(
-        swallow=b"\r\n%s\r\n" % state, count=1, lose_request=lose_request, then_close=then_close
+        swallow=b'"state":"%s"' % state, count=1, lose_request=lose_request, then_close=then_close
     )
     first = await site.call(refund, site.dice.randrange(2))
     site.proxy.weather.count = 0
