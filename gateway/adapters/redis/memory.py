@@ -105,7 +105,7 @@ class Memory:
             raise StoreUnavailableError("the store has lost its memory of this tenant")
         if self._heard is not None:
             self._heard(wall if stored == said else float(stored))
-        return Reply(now=now, status=status.decode(), values=rest)
+        return Reply(now, status.decode(), rest)
 
     def known(self, tenant: str) -> "Tenant | None":
         """The tenant's part of the memory, where this process knows it already."""
@@ -196,7 +196,7 @@ class Memory:
 
 
 @quick
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What a script on a tenant's memory answered.
 

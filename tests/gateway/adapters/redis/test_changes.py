@@ -1,5 +1,6 @@
 """A change as arguments. That it applies, or not, is every store's: `tests/conformance`."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from gateway.adapters.redis.changes import prepare, tenant_of
 from gateway.adapters.redis.memory import Tenant
+from gateway.adapters.redis.scripts import clock_text, script
 from gateway.at_rest.codec import hold_digest
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
@@ -18,6 +20,8 @@ from tests.conformance.stores import SEAL_KEY
 
 TENANT = Tenant("acme", "k", "m", b"s" * 32)
 SEALER = Sealer.parse(SEAL_KEY)
+TOLD = re.split(r",\s+", re.findall(r"local (key, [\w,\s]+) = unpack", script("commit", clock_text()).text)[0])
+"""The script's own names for what it is told."""
 
 
 def test_a_change_is_one_tenants() -> None:
@@ -90,5 +94,4 @@ def test_holds_are_taken_once_and_left_once() -> None:
 
 def told(change: Change, after: Record) -> dict[str, Any]:
     """What the script is told of a change."""
-    parsed: dict[str, Any] = orjson.loads(prepare(change, after, TENANT, SEALER).arguments[0])
-    return parsed
+    return dict(zip(TOLD, orjson.loads(prepare(change, after, TENANT, SEALER).arguments[0]), strict=True))
