@@ -88,13 +88,13 @@ class Memory:
         """Names the memory; empty before the first answer."""
         return f"{self._id}.{self._servers}" if self._id else ""
 
-    async def ask(self, tenant: str, name: str, *values: Value, wall: float, replicas: int = 0) -> "Reply":
+    async def ask(self, tenant: "str | Tenant", name: str, *values: Value, wall: float, replicas: int = 0) -> "Reply":
         """Run a script on a tenant's memory.
 
         Raises:
             StoreUnavailableError: no answer; or the memory of this tenant is gone, and nothing was done.
         """
-        known = self.known(tenant) or await self.tenant(tenant)
+        known = tenant if isinstance(tenant, Tenant) else self.known(tenant) or await self.tenant(tenant)
         # The shortest digits that read back as the same number: what `repr` gives, at a tenth of its price.
         said = orjson.dumps(wall)
         now, stored, status, *rest = await self._client.ask(
