@@ -29,10 +29,13 @@ from gateway.cli.serve import announce
 from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind, run
 from gateway.manifest.building import Operator
+from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
 
 PATIENCE: Final = "BENCH_STORE_PATIENCE_S"
 """How long a question to Redis may take where everything takes fifty times as long."""
+SLOWDOWN: Final = "BENCH_SLOWDOWN"
+"""How many times as long everything takes. What is kept for some milliseconds is kept for as many calls as otherwise."""
 
 
 class Dropping(SpanExporter):
@@ -59,7 +62,11 @@ def main() -> None:
     store = open_store(settings)
     if PATIENCE in os.environ and isinstance(store, RedisOperationStore):
         store.client.timeout_s = float(os.environ[PATIENCE])
-    core = Pipeline(wire(settings, shelf=shelf, store=store, telemetry=telemetry, transport=transport), log_fault)
+    parts = wire(settings, shelf=shelf, store=store, telemetry=telemetry, transport=transport)
+    if SLOWDOWN in os.environ and isinstance(parts.rates, Advances):
+        now, slowdown = parts.rates.now, float(os.environ[SLOWDOWN])
+        parts.rates.now = lambda: now() / slowdown
+    core = Pipeline(parts, log_fault)
     application = build(core, KeyFile(settings.keys), settings, telemetry)
     server = Server(application, core, settings, announce=lambda host, port: announce(host, port, as_json=False))
     run(server, bind(settings))

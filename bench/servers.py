@@ -68,7 +68,7 @@ async def servers(places: Collection[Place], *, under: tuple[str, ...] = ()) -> 
             children[Place.PROXY] = await started(Place.PROXY, "bench.barest_proxy", url)
         for place in (Place.TWO_SPANS, Place.ONE_SPAN, Place.ON_REDIS, Place.THOUSAND):
             if place in places:
-                environment = _settings(folder, place, url)
+                environment = _settings(folder, place, url) | ({"BENCH_SLOWDOWN": "50"} if under else {})
                 if place is Place.ON_REDIS:
                     redis = await RedisProcess.start(folder)
                     stack.push_async_callback(redis.stop)

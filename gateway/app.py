@@ -39,6 +39,7 @@ from gateway.fronts.http.ports import Authenticator
 from gateway.manifest.building import Operator
 from gateway.manifest.tool import Tool
 from gateway.manifest.units import rate
+from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.parts import Bounds, Parts
 from gateway.settings import Settings, SettingsError
@@ -168,7 +169,7 @@ def wire(
         chance=chance,
         guard=guard,
         bulkheads=MemoryBulkheads(clock),
-        rates=limits,
+        rates=Advances(limits),
         spending=limits,
         budgets=MemoryRetryBudgets(),
         telemetry=telemetry,

@@ -51,9 +51,7 @@ async def reply_lost(site: Site) -> list[str]:
     """F11: a change to the record, or the reply to it, is lost: the claim, the mark of the send, or the result."""
     state, then_close, lose_request, tool = site.nth(LOST)
     refund = site.new_refund(tool)
-    site.proxy.weather = Weather(
-        swallow=b"\r\n%s\r\n" % state, count=1, lose_request=lose_request, then_close=then_close
-    )
+    site.proxy.weather = Weather(swallow=b'"%s"' % state, count=1, lose_request=lose_request, then_close=then_close)
     first = await site.call(refund, site.dice.randrange(2))
     site.proxy.weather.count = 0
     await site.calm()

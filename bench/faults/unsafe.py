@@ -119,7 +119,7 @@ def no_drain() -> None:
 def any_writer_wins() -> None:
     """A change is applied to whatever stands there, not to what it was made for."""
     read = scripts._text  # noqa: SLF001 - the seam
-    checks = "version ~= ARGV[5] or "
+    checks = "found ~= was or "
 
     def careless(name: str) -> str:
         text = read(name)

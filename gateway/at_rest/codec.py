@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
-from operator import attrgetter
 from sys import intern
 from typing import Any, Final
 
 import orjson
 
 from gateway.at_rest.json_text import json_text
+from gateway.at_rest.naming import teller
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.keyed_hash import keyed_hash
@@ -34,7 +34,9 @@ COLUMNS: Final = (
 
 _ELSEWHERE: Final = {*COLUMNS.split(", "), "holds"}
 _MACHINE: Final = tuple(field.name for field in fields(Record) if field.name not in _ELSEWHERE)
-_told = attrgetter(*_MACHINE)
+_told = teller(_MACHINE)
+_told_origin = teller(field.name for field in fields(Origin))
+_told_attempt = teller(field.name for field in fields(Attempt))
 # By their values, which is what a call of an enumeration does at five times the price.
 _STATES: Final = {state.value: state for state in State}
 _KNOWLEDGE: Final = {knowledge.value: knowledge for knowledge in Knowledge}
@@ -46,7 +48,10 @@ def machine_text(record: Record) -> bytes:
     Raises:
         TypeError: a field is no JSON value.
     """
-    return json_text(dict(zip(_MACHINE, _told(record), strict=True)))
+    told = _told(record)
+    told["origin"] = _told_origin(record.origin)
+    told["attempts"] = [_told_attempt(attempt) for attempt in record.attempts]
+    return orjson.dumps(told)
 
 
 def bodies_text(record: Record) -> bytes:

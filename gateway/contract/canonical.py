@@ -49,6 +49,8 @@ def canonical(value: Any) -> bytes:
 def _is_shallow(value: Any) -> bool:
     """Whether it is seen without a walk that orjson writes it as RFC 8785 does, integers that are too large apart."""
     kind = type(value)
+    if kind is list:
+        return _SCALARS.issuperset(map(type, value))
     if kind is not dict:
         return kind in _SCALARS
     if not _has_ascii_names(value):

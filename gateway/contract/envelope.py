@@ -113,8 +113,9 @@ class Meta:
 _META: Final = tuple(field.name for field in fields(Meta))
 
 
+# Its fields by their places: one is made for each rate of each call, and names would cost as much again.
 @quick
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Share:
     """One rate that the call was counted by.
 

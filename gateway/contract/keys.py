@@ -145,7 +145,8 @@ def downstream_key(key: str, *, key_format: str, max_length: int) -> str:
 
 def key_form(*parts: str) -> str:
     """Tells apart under what a downstream has a key: equal parts, in this order, give equal forms."""
-    return _digest(list(parts))
+    # Members of enumerations as the texts that they are: canonical JSON then needs no walk to write the same bytes.
+    return _digest([str(part) for part in parts])
 
 
 def quoted_key(key: str) -> str:

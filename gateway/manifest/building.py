@@ -96,6 +96,7 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
         effect=source.effect,
         permission=source.permission,
         rules=ruled,
+        rules_together=rules.together(ruled, source, operator.engine),
         arguments=ArgumentsSchema(source.arguments),
         material=material,
         sensitive=sensitive,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from gateway.contract.codes import ErrorCode, NextAction
@@ -45,6 +46,25 @@ def compiled(source: ManifestSource, engine: ExpressionEngine, notes: Notes) -> 
     rules = [_rule(index, section, source, engine, notes) for index, section in enumerate(source.rules)]
     _cheapest_first(source, notes)
     return tuple(rule for rule in rules if rule is not None)
+
+
+def together(rules: tuple[Rule, ...], source: ManifestSource, engine: ExpressionEngine) -> Mapping[Guards, Expression]:
+    """For each moment at which two or more rules ask nobody: one expression that is true where all of these are.
+
+    Its yes is theirs; whatever else it says is nobody's, because it does not tell which of them said so, and because
+    what bounds the cost of an expression bounds it, too, where each of them may be within. One that does not compile,
+    because it is beyond such a bound, is not there.
+    """
+    found = {}
+    for guards in Guards:
+        plain = [rule.require.source for rule in rules if rule.guards is guards and rule.lookup is None]
+        # A rule may end in a comment, which ends with its line.
+        text = " && ".join(f"({it}\n)" for it in plain)
+        if len(plain) > 1 and not isinstance(
+            made := engine.compile(text, names_for(source.arguments, {}), boolean=True), tuple
+        ):
+            found[guards] = made
+    return MappingProxyType(found)
 
 
 def mended(errors: tuple[CompileError, ...], names: Mapping[str, Name]) -> tuple[CompileError, ...]:

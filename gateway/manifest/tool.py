@@ -175,6 +175,8 @@ class Tool:
         digest: `sha256:` and the hash of the manifest's canonical JSON.
         policy_digest: the same over what an approval depends on (effect, backend, key, rules), without descriptions.
         identity_digest: the same over what identifies an operation; it changes only with `identity.revision` raised.
+        rules_together: true where all rules of a moment that ask nobody are. What else it says is not to be relied on;
+            the rules are to be asked one by one.
         canonical: the manifest's canonical JSON, to be pinned with records and loaded again.
         material: names of the arguments that make the fingerprint (neither `x-immaterial` nor `x-sensitive`).
         sensitive: names of the arguments that appear in no row, span or log.
@@ -194,6 +196,7 @@ class Tool:
     effect: Effect
     permission: str
     rules: tuple[Rule, ...]
+    rules_together: Mapping[Guards, Expression]
     arguments: ArgumentsSchema
     material: tuple[str, ...]
     sensitive: frozenset[str]

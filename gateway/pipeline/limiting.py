@@ -30,8 +30,12 @@ async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
     if tool is None or allowance.taken or not (tool.limits.is_rated or parts.bounds.rates):
         return None
     asked = quotas(tool.name, tool.limits, parts.bounds.rates, telling.caller)
+    left = parts.rates.spend(asked)
+    if left is not None:
+        allowance.taken, allowance.shares = asked, shares(asked, left)
+        return None
     taken = await parts.rates.take(asked)
-    allowance.shares = shares(asked, taken)
+    allowance.shares = shares(asked, taken.tokens, refused=taken.refused, wait_s=taken.wait_s)
     if taken.refused is None:
         allowance.taken = asked
         return None

@@ -1,76 +1,14 @@
 """Rates and budgets behave the same wherever they are counted; gateways on one store count together."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Protocol
 
 import pytest
 
-from gateway.adapters.memory.limits import MemoryLimits
-from gateway.adapters.redis.limits import RedisLimits
-from gateway.adapters.redis.memory import Memory
-from gateway.adapters.sqlite.limits import SqliteLimits
-from gateway.at_rest.sealing import Sealer
 from gateway.manifest.policies import Rate
-from gateway.stages.execute.breaker.ports import RateLimits, Spending
-from gateway.stages.execute.breaker.rate import Quota
 from gateway.stages.execute.breaker.spending import Purse
-from tests import redis_servers
-from tests.clocks import ManualClock
-from tests.conformance.stores import TimedClient, host
+from tests.conformance.counted import Counted, quota
 
-MINUTE = Rate(count=3, per_s=60.0)
 RUN = Purse(tenant="acme", run_id="run-1", unit="refund")
-
-
-class Limits(RateLimits, Spending, Protocol):
-    """Both ports, as every adapter has them."""
-
-
-class Counted:
-    """Two gateways' views of the same limits, and their clock."""
-
-    def __init__(self, kind: str, folder: Path) -> None:
-        self.clock = ManualClock()
-        self.kind = kind
-        self._closing: list[TimedClient | SqliteLimits] = []
-        self.one, self.other = self._two(folder)
-
-    def _two(self, folder: Path) -> tuple[Limits, Limits]:
-        if self.kind == "memory":
-            alone = MemoryLimits(self.clock)
-            return alone, alone
-        if self.kind == "sqlite":
-            files = [SqliteLimits(folder / "records.db-limits", host(self.clock)) for _ in range(2)]
-            self._closing += files
-            return files[0], files[1]
-        redis_servers.need(self.kind)
-        server = redis_servers.shared(self.kind)
-        server.client.flushall()
-        clients = [TimedClient(server, self.clock) for _ in range(2)]
-        for client in clients:
-            Memory(client, Sealer())
-        self._closing += clients
-        return RedisLimits(clients[0], self.clock), RedisLimits(clients[1], self.clock)
-
-    def close(self) -> None:
-        """Let go."""
-        for it in self._closing:
-            it.close()
-
-
-@pytest.fixture(params=["memory", "sqlite", *redis_servers.KINDS])
-async def counted(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Counted]:
-    """Each kind in turn."""
-    made = Counted(request.param, tmp_path)
-    yield made
-    made.close()
-
-
-def quota(key: str, rate: Rate = MINUTE, partition: str = "acme") -> Quota:
-    """One bucket."""
-    return Quota(name=key, partition=partition, key=key, rate=rate)
 
 
 async def test_gateways_share_a_bucket(counted: Counted) -> None:

@@ -187,7 +187,7 @@ async def test_the_lost_reply_to_a_sent_mark_sends_nothing(rig: MakeRig, server:
     async with proxy_to(server.port) as proxy:
         gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}", answers_within_s=LOST_AFTER_S))
         assert (await served(gateway)).ok
-        proxy.weather.swallow, proxy.weather.count = b"\r\nsent\r\n", 1
+        proxy.weather.swallow, proxy.weather.count = b'"sent"', 1
         lost = await gateway.call("B")
         await until(gateway, State.FREE, order="B")
         after = await served(gateway, "B")
@@ -203,7 +203,7 @@ async def test_the_lost_reply_to_a_result_is_no_second_one(rig: MakeRig, server:
     """It is kept and nobody heard: the caller hears the result, it is kept again, and stands there once with one row."""
     async with proxy_to(server.port) as proxy:
         gateway = await rig(plain(), store=opener(f"redis://127.0.0.1:{proxy.port}", answers_within_s=LOST_AFTER_S))
-        proxy.weather.swallow, proxy.weather.count = b"\r\ndone\r\n", 1
+        proxy.weather.swallow, proxy.weather.count = b'"done"', 1
         told = await gateway.call()
         again = await served(gateway)
 

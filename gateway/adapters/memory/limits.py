@@ -120,10 +120,11 @@ class MemoryLimits:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._buckets = Buckets()
+        self.now = clock.monotonic
         self._purses = Purses()
 
-    async def take(self, quotas: Sequence[Quota]) -> Taken:
-        return self._buckets.take(quotas, now=self._clock.monotonic())
+    async def take(self, quotas: Sequence[Quota], most: Sequence[int] = ()) -> Taken:
+        return self._buckets.take(quotas, most, now=self._clock.monotonic())
 
     async def give(self, quotas: Sequence[Quota]) -> None:
         self._buckets.give(quotas)

@@ -1,5 +1,6 @@
 """Approvals on the server: a move as scripts take it, and what is asked of one tenant's."""
 
+from collections.abc import Awaitable
 from typing import Any, Protocol
 
 from gateway.adapters.redis.memory import PIECE, Memory, Reply, text_of
@@ -56,7 +57,7 @@ def decode(fields: Any, tenant: str, sealer: Sealer) -> Approval | None:
 class Ask(Protocol):
     """Runs a script on one tenant's memory."""
 
-    async def __call__(self, tenant: str, name: str, *values: Any) -> Reply: ...
+    def __call__(self, tenant: str, name: str, *values: Any) -> Awaitable[Reply]: ...
 
 
 class Approvals:

@@ -93,7 +93,7 @@ class Client:
         self._meet = meet
 
     async def ask(self, name: str, key: str, *values: Value, replicas: int = 0, met: bool = True) -> list[Any]:
-        """Run a script; its answer without the echo: the time first.
+        """Run a script; its answer without the echo: the time first, as a number.
 
         Args:
             key: KEYS[1].
@@ -109,8 +109,15 @@ class Client:
             pool = None if replicas else self._route.near(key)
             line = None if pool is None else pool.shared
             if line is not None and line.is_open and (not met or line.memory in self.accepted):
+                # As `_over` does it, without a coroutine of its own: nearly every question goes this way.
+                echo = b"%d" % next(self._echoes)
+                packed = _packed(("EVALSHA", asked.digest, 1, key, echo, *values))
                 try:
-                    return await self._over(line, asked, key, values)
+                    try:
+                        reply = await line.ask(packed, self.timeout_s)
+                    except NoScriptError:
+                        return await self._over(line, asked, key, values, brings=True)
+                    return self._read(reply, echo, began, line)
                 except _BROKEN:
                     # It may have run; scripts are made so that this is no harm. The route may lead elsewhere by now.
                     self._route.forget()
@@ -171,21 +178,20 @@ class Client:
                 raise NotConnectedError("nobody knows this memory")
             await self._meet()
 
-    async def _over(self, line: Line, asked: Script, key: str, values: tuple[Value, ...]) -> list[Any]:
-        """Ask on a line that others ask on, too."""
+    async def _over(
+        self, line: Line, asked: Script, key: str, values: tuple[Value, ...], *, brings: bool = False
+    ) -> list[Any]:
+        """Ask on a line that others ask on, too. `brings`: with the script's text, because the server has none."""
         echo = b"%d" % next(self._echoes)
         asked_at = self._mine.monotonic()
-        packed = _packed(("EVALSHA", asked.digest, 1, key, echo, *values))
+        which = ("EVAL", asked.text) if brings else ("EVALSHA", asked.digest)
         try:
-            reply = await line.ask(packed, self.timeout_s)
+            reply = await line.ask(_packed((*which, 1, key, echo, *values)), self.timeout_s)
         except NoScriptError:
-            asked_at = self._mine.monotonic()
-            reply = await line.ask(_packed(("EVAL", asked.text, 1, key, echo, *values)), self.timeout_s)
-        try:
-            return self._read(reply, echo, asked_at)
-        except ForeignReplyError:
-            line.close()
-            raise
+            if brings:
+                raise
+            return await self._over(line, asked, key, values, brings=True)
+        return self._read(reply, echo, asked_at, line)
 
     async def _alone(
         self, pool: Pool, asked: Script, key: str, values: tuple[Value, ...], replicas: int
@@ -202,7 +208,7 @@ class Client:
             except NoScriptError:
                 asked_at = self._mine.monotonic()
                 reply = await _run(connection, ("EVAL", asked.text, 1, key, echo, *values))
-            told = self._read(reply, echo, asked_at)
+            told = self._read(reply, echo, asked_at, None)
             have = await _run(connection, ("WAIT", replicas, WAIT_MS))
         except BaseException:
             drop(connection)
@@ -213,16 +219,20 @@ class Client:
             raise StoreUnavailableError(f"{have} of {replicas} replicas have the change")
         return told
 
-    def _read(self, reply: Any, echo: bytes, asked_at: float) -> list[Any]:
-        """The answer without the echo.
+    def _read(self, reply: Any, echo: bytes, asked_at: float, line: Line | None) -> list[Any]:
+        """The answer without the echo, its time as a number.
 
         Raises:
-            ForeignReplyError: it is another question's.
+            ForeignReplyError: it is another question's; `line` is ended then.
         """
         if not isinstance(reply, list) or len(reply) < 2 or reply[0] != echo:
+            if line is not None:
+                line.close()
             raise ForeignReplyError("the reply belongs to another question")
-        self.clock.heard(float(reply[1]), asked_at=asked_at)
-        return reply[1:]
+        reply[1] = now = float(reply[1])
+        self.clock.heard(now, asked_at=asked_at)
+        del reply[0]
+        return reply
 
     def _unavailable(self, error: Exception) -> StoreUnavailableError:
         if isinstance(error, _LED_ASTRAY):

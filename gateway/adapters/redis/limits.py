@@ -21,6 +21,7 @@ class RedisLimits:
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
         self._clock = clock
+        self.now = clock.monotonic
         self._away_until = float("-inf")
         self._buckets = Buckets()
         self._purses = Purses()
@@ -28,23 +29,28 @@ class RedisLimits:
     def __repr__(self) -> str:
         return f"<RedisLimits, {len(self._buckets)} buckets and {len(self._purses)} purses counted here>"
 
-    async def take(self, quotas: Sequence[Quota]) -> Taken:
+    async def take(self, quotas: Sequence[Quota], most: Sequence[int] = ()) -> Taken:
         # One question for each slot; a call that everybody's limit refuses has used up nothing of its own.
         groups = [list(group) for _, group in groupby(quotas, key=lambda it: it.partition)]
         tokens: list[float] = []
+        counts: list[int] = []
         for number, group in enumerate(groups):
-            told = await self._ask("take", rate_key(group[0].partition), *_asked(group))
+            # Several only where nobody can refuse any more: what is put back is what one call took, not what others
+            # have reckoned with since.
+            many = most[len(tokens) :] if number == len(groups) - 1 else ()
+            told = await self._ask("take", rate_key(group[0].partition), *_wanted(group, many))
             if told is None:
                 return self._buckets.take(quotas, now=self._clock.monotonic())
-            refused, wait_s, *left = told
+            refused, wait_s, *each = told
             at = len(tokens)
-            tokens += [float(it) for it in left]
+            tokens += [float(it) for it in each[::2]]
             if int(refused):
                 await self._give(groups[:number])
                 tokens = [it + 1.0 for it in tokens[:at]] + tokens[at:]
                 tokens += [0.0] * (len(quotas) - len(tokens))
                 return Taken(tokens=tuple(tokens), refused=at + int(refused) - 1, wait_s=float(wait_s))
-        return Taken(tokens=tuple(tokens))
+            counts += [int(it) for it in each[1::2]]
+        return Taken(tokens=tuple(tokens), counts=tuple(counts))
 
     async def give(self, quotas: Sequence[Quota]) -> None:
         self._buckets.give(quotas)
@@ -90,3 +96,8 @@ def _named(purse: Purse) -> str:
 
 def _asked(quotas: Sequence[Quota]) -> list[Value]:
     return [value for it in quotas for value in (it.key, it.rate.count, it.rate.per_s)]
+
+
+def _wanted(quotas: Sequence[Quota], most: Sequence[int]) -> list[Value]:
+    each = zip(quotas, most or [1] * len(quotas), strict=True)
+    return [value for it, many in each for value in (it.key, it.rate.count, it.rate.per_s, many)]

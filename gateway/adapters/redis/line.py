@@ -23,6 +23,7 @@ class Line(asyncio.Protocol):
 
     Attributes:
         memory: the replication id of the server behind it.
+        is_open: whether it may be asked.
     """
 
     def __init__(
@@ -42,19 +43,14 @@ class Line(asyncio.Protocol):
         self._out: list[bytes] = []
         self._timer: asyncio.TimerHandle | None = None
         self._spared: asyncio.Future[Any] | None = None
-        self._ended = False
+        self.is_open = True
         self._transport = transport
         transport.set_protocol(self)
         if transport.is_closing():
             self._end(lambda: NotConnectedError("closed"))
 
     def __repr__(self) -> str:
-        return f"<Line {self.memory[:8]} {'ended' if self._ended else f'{len(self._waiting)} waiting'}>"
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it may be asked."""
-        return not self._ended
+        return f"<Line {self.memory[:8]} {f'{len(self._waiting)} waiting' if self.is_open else 'ended'}>"
 
     @property
     def waiting(self) -> int:
@@ -68,7 +64,7 @@ class Line(asyncio.Protocol):
             NotConnectedError: the line has ended; also as the future's, and then it may have been carried out.
             TimeoutError: as the future's: there was no reply within `within_s` seconds.
         """
-        if self._ended:
+        if not self.is_open:
             raise NotConnectedError("the line has ended")
         future: asyncio.Future[Any] = self._loop.create_future()
         due = self._loop.time() + within_s
@@ -109,7 +105,7 @@ class Line(asyncio.Protocol):
 
     def _flush(self) -> None:
         out, self._out = self._out, []
-        if out and not self._ended:
+        if out and self.is_open:
             self._transport.write(out[0] if len(out) == 1 else b"".join(out))
 
     def _over(self, due: float) -> None:
@@ -131,9 +127,9 @@ class Line(asyncio.Protocol):
         self._timer = self._loop.call_at(due, self._over, due)
 
     def _end(self, why: Callable[[], Exception]) -> None:
-        if self._ended:
+        if not self.is_open:
             return
-        self._ended = True
+        self.is_open = False
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -28,7 +28,7 @@ class Pins:
         Raises:
             StoreUnavailableError: no answer.
         """
-        lost = self._known if self._pinned_in != self._memory.epoch else {}
+        lost = self._known if self.are_lost() else {}
         wanted = {**lost, **{manifest.digest: manifest for manifest in more}}
         texts = (part for pin in wanted.values() for part in (pin.digest, _text(pin, wall)))
         _, told = await self._client.ask("pin", shared_key("manifests"), *texts)
@@ -67,10 +67,9 @@ class Pins:
                 self._under_way = None
         return int(told)
 
-    async def put_back(self, *, wall: float) -> None:
-        """Pin everything again if the memory is another than it was pinned in. Otherwise this asks nobody."""
-        if self._known and self._pinned_in != self._memory.epoch:
-            await self.keep((), wall=wall)
+    def are_lost(self) -> bool:
+        """Whether the memory is another than they were pinned in: `keep` pins them again."""
+        return bool(self._known) and self._pinned_in != self._memory.epoch
 
 
 def _heard(task: "asyncio.Task[int]") -> None:

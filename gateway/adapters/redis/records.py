@@ -75,8 +75,8 @@ def decode_many(many: Iterable[Fields], tenant: str, sealer: Sealer) -> tuple[Re
     Raises:
         ForeignRecordError, SealError: see `decode`.
     """
-    decoded = (decode(fields, tenant, sealer) for fields in many)
-    return tuple(record for record in decoded if record is not None)
+    decoded = [decode(fields, tenant, sealer) for fields in many]
+    return tuple([record for record in decoded if record is not None])
 
 
 def decode_openable(many: Iterable[Fields], tenant: str, sealer: Sealer) -> tuple[Record, ...]:
@@ -140,4 +140,4 @@ def row_values(rows: Sequence[ExecutionRow]) -> tuple[Any, ...]:
     Raises:
         TypeError: a field is no JSON value.
     """
-    return tuple(part for row in rows for part in (row.row_id, int(row.at_wall * 1000), json_text(row)))
+    return tuple([part for row in rows for part in (row.row_id, int(row.at_wall * 1000), json_text(row))])

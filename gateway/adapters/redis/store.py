@@ -1,14 +1,14 @@
 """The operation store on Redis or Valkey: shared by gateways on many hosts, sealed when a key is given."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from typing import Any, Final
 
 from gateway.adapters.redis import changes, records
 from gateway.adapters.redis.approvals import Approvals, decode
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.lists import Lists
-from gateway.adapters.redis.memory import PIECE, Memory, Reply, shared_key
+from gateway.adapters.redis.memory import PIECE, Memory, Reply, Tenant, shared_key
 from gateway.adapters.redis.pins import Pins
 from gateway.adapters.redis.rows import RowBuffer
 from gateway.adapters.redis.wall import WallClock
@@ -61,13 +61,16 @@ class RedisOperationStore:
         self._sealer = sealer or Sealer()
         self._rows_retention_s = rows_retention_s
         self._replicas = replicas
-        self._memory = Memory(client, self._sealer)
         self._wall = WallClock(clock)
+        self._memory = Memory(client, self._sealer, self._wall.learn)
         self._lists = Lists(self._memory, self._sealer)
         self._approvals = Approvals(self._memory, self._ask, self._sealer)
         self._rows = RowBuffer(self._append)
         self._pins = Pins(client, self._memory)
         self._closed = False
+        # Asked fifteen times a write.
+        self.now: Final = client.clock.now
+        self.wall: Final = self._wall.now
 
     def __repr__(self) -> str:
         return f"<RedisOperationStore {self._memory!r}, {len(self._rows)} rows waiting>"
@@ -85,19 +88,13 @@ class RedisOperationStore:
     def changed_at(self) -> float | None:
         return self._memory.changed_at
 
-    def now(self) -> float:
-        return self._client.clock.now()
-
-    def wall(self) -> float:
-        return self._wall.now()
-
     def clock_stepped_back(self) -> bool:
         return self._wall.stepped_back()
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
-        secret = (await self._memory.tenant(tenant)).secret if holds else b""
-        digests = [codec.hold_digest(hold, secret).hex() for hold in holds]
-        reply = await self._ask(tenant, "look", len(identity_keys), *identity_keys, *digests)
+        known = self._memory.known(tenant) or await self._memory.tenant(tenant)
+        digests = [codec.hold_digest(hold, known.secret).hex() for hold in holds]
+        reply = await self._ask(known, "look", len(identity_keys), *identity_keys, *digests)
         occurrences, holders = reply.values
         found = records.decode_many(occurrences, tenant, self._sealer)
         for record in found:
@@ -114,13 +111,15 @@ class RedisOperationStore:
             if name is not None:
                 await self._append(name, change.rows)
             return Applied()
-        tenant = await self._memory.tenant(name)
-        if change.before is None:
+        # The one whose secret holds are digested with is the one that is asked: to another memory they would say nothing.
+        tenant = self._memory.known(name) or await self._memory.tenant(name)
+        if change.before is None and self._pins.are_lost():
             # In another memory no record may name a manifest that is not pinned there.
-            await self._pins.put_back(wall=self.wall())
+            await self._pins.keep((), wall=self.wall())
+            tenant = await self._memory.tenant(name)
         prepared = changes.prepare(change, after, tenant, self._sealer)
         replicas = self._replicas if prepared.sends else 0
-        reply = await self._ask(name, "commit", *prepared.arguments, replicas=replicas)
+        reply = await self._ask(tenant, "commit", *prepared.arguments, replicas=replicas)
         match reply.status:
             case "applied":
                 return Applied()
@@ -272,15 +271,12 @@ class RedisOperationStore:
         if self._closed:
             raise StoreUnavailableError("the store is closed")
 
-    async def _ask(self, tenant: str, name: str, *values: Any, replicas: int = 0) -> Reply:
+    def _ask(self, tenant: str | Tenant, name: str, *values: Any, replicas: int = 0) -> Awaitable[Reply]:
         self._open()
-        reply = await self._memory.ask(tenant, name, *values, wall=self.wall(), replicas=replicas)
-        self._wall.learn(reply.wall)
-        return reply
+        return self._memory.ask(tenant, name, *values, wall=self.wall(), replicas=replicas)
 
     async def _append(self, tenant: str, rows: Sequence[ExecutionRow]) -> None:
-        reply = await self._memory.ask(tenant, "rows", len(rows), *records.row_values(rows), wall=self.wall())
-        self._wall.learn(reply.wall)
+        await self._memory.ask(tenant, "rows", len(rows), *records.row_values(rows), wall=self.wall())
 
     async def _forget_one(self, tenant: str, operation_id: str) -> int:
         """Bury one settled operation, and drop what it was approved with."""

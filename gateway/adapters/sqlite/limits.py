@@ -32,12 +32,12 @@ CREATE TABLE IF NOT EXISTS spent (
 """
 
 
-# `rate.take` for one bucket, and no row where it has no token: the price of a transaction is mostly that of its
+# `rate.take` for one bucket, and no row where it has not as many tokens (?7): the price of a transaction is mostly that of its
 # statements, and BEGIN, SELECT, REPLACE and COMMIT are four. A bucket of another boot is full.
 _THERE: Final = "iif(boot = ?3, min(?4, tokens + max(0.0, ?5 - at) * ?4 / ?6), ?4)"
 _TAKE_ONE: Final = f"""
-INSERT INTO buckets VALUES (?1, ?2, ?3, ?4 - 1.0, ?5, ?5 + ?6) ON CONFLICT (partition, key) DO UPDATE
-  SET tokens = {_THERE} - 1.0, boot = ?3, at = ?5, full_at = ?5 + ?6 WHERE {_THERE} >= 1.0
+INSERT INTO buckets VALUES (?1, ?2, ?3, ?4 - ?7, ?5, ?5 + ?6) ON CONFLICT (partition, key) DO UPDATE
+  SET tokens = {_THERE} - ?7, boot = ?3, at = ?5, full_at = ?5 + ?6 WHERE {_THERE} >= ?7
 RETURNING tokens"""  # noqa: S608 - our own text
 
 
@@ -49,6 +49,7 @@ class SqliteLimits:
         self._path = path
         self._wait_s = wait_s
         self._host = host
+        self.now = host.boottime
         self._connection: apsw.Connection | None = None
         self._buckets = Buckets()
         self._purses = Purses()
@@ -58,9 +59,11 @@ class SqliteLimits:
     def __repr__(self) -> str:
         return f"<SqliteLimits {self._path}>"
 
-    async def take(self, quotas: Sequence[Quota]) -> Taken:
+    async def take(self, quotas: Sequence[Quota], most: Sequence[int] = ()) -> Taken:
         alone = len(quotas) == 1
-        taken = await self._tried(lambda it: self._take_one(it, quotas[0]) if alone else self._take(it, quotas))
+        taken = await self._tried(
+            lambda it: self._take_one(it, quotas[0], most[0] if most else 1) if alone else self._take(it, quotas, most)
+        )
         return taken or self._buckets.take(quotas, now=self._host.boottime())
 
     async def give(self, quotas: Sequence[Quota]) -> None:
@@ -110,21 +113,23 @@ class SqliteLimits:
             self._said = True
         self.close()
 
-    def _take_one(self, connection: apsw.Connection, quota: Quota) -> Taken:
-        """`_take` of the one quota that most calls have, in one statement as long as there is something left."""
+    def _take_one(self, connection: apsw.Connection, quota: Quota, most: int) -> Taken:
+        """`_take` of the one quota that most calls have, in one statement as long as there is enough left."""
         rate, now = quota.rate, self._host.boottime()
-        asked = (quota.partition, quota.key, self._host.boot_id, float(rate.count), now, rate.per_s)
+        if most > rate.count:
+            most = 1
+        asked = (quota.partition, quota.key, self._host.boot_id, float(rate.count), now, rate.per_s, float(most))
         # To its end, which is when it commits.
         left: list[tuple[Any, ...]] = connection.execute(_TAKE_ONE, asked).fetchall()
-        return Taken(tokens=left[0]) if left else self._take(connection, (quota,))
+        return Taken(tokens=left[0], counts=(most,)) if left else self._take(connection, (quota,), (most,))
 
-    def _take(self, connection: apsw.Connection, quotas: Sequence[Quota]) -> Taken:
+    def _take(self, connection: apsw.Connection, quotas: Sequence[Quota], most: Sequence[int]) -> Taken:
         now, boot = self._host.boottime(), self._host.boot_id
         sql = "SELECT tokens, at FROM buckets WHERE partition = ? AND key = ? AND boot = ?"
         with _transaction(connection):
             found = [connection.execute(sql, (it.partition, it.key, boot)).fetchone() for it in quotas]
             buckets = [None if row is None else TokenBucket(*row) for row in found]
-            after, taken = take(buckets, [it.rate for it in quotas], now=now)
+            after, taken = take(buckets, [it.rate for it in quotas], most, now=now)
             if taken.refused is None:
                 written = [
                     (quota.partition, quota.key, boot, it.tokens, now, now + quota.rate.per_s)

@@ -5,12 +5,22 @@ there are more. Names are ours and need no escapes.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from gateway.contract.envelope import Share
 
 
 def rate_headers(shares: Sequence[Share]) -> list[tuple[bytes, bytes]]:
     """The two headers of an answer to a call that was counted."""
-    policy = ", ".join(f'"{it.name}";q={it.quota};w={it.window_s}' for it in shares)
-    left = ", ".join(f'"{it.name}";r={it.left};t={it.reset_s}' for it in shares)
-    return [(b"ratelimit-policy", policy.encode("ascii")), (b"ratelimit", left.encode("ascii"))]
+    policies: list[str] = []
+    lefts: list[str] = []
+    for it in shares:
+        policies.append(_policy(it.name, it.quota, it.window_s))
+        lefts.append(f'"{it.name}";r={it.left};t={it.reset_s}')
+    return [(b"ratelimit-policy", ", ".join(policies).encode()), (b"ratelimit", ", ".join(lefts).encode())]
+
+
+# The same from call to call.
+@lru_cache(maxsize=4096)
+def _policy(name: str, quota: int, window_s: int) -> str:
+    return f'"{name}";q={quota};w={window_s}'

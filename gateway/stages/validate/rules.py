@@ -78,8 +78,9 @@ def decide(tool: Tool, guards: frozenset[Guards], facts: Facts, learnt: Learnt) 
     """
     reasons: list[str] = []
     values = call_values(facts)
+    agreed = _agreed(tool, guards, values)
     for rule in tool.rules:
-        if rule.guards not in guards:
+        if rule.guards not in guards or (rule.lookup is None and rule.guards in agreed):
             continue
         verdict = _judge(rule, facts, values, learnt)
         if isinstance(verdict, Asking):
@@ -92,7 +93,7 @@ def decide(tool: Tool, guards: frozenset[Guards], facts: Facts, learnt: Learnt) 
 def call_values(facts: Facts) -> dict[str, Any]:
     """What conditions see of a call."""
     return {
-        "args": dict(facts.arguments),
+        "args": facts.arguments,
         "caller": {
             "subject": facts.caller.subject,
             "tenant": facts.caller.tenant,
@@ -108,6 +109,11 @@ def known(tool: Tool, data: Any) -> Known:
     if isinstance(data, dict) and isinstance(properties, Mapping):
         return Known(data={**dict.fromkeys(properties), **data})
     return Known(data=data)
+
+
+def _agreed(tool: Tool, guards: frozenset[Guards], values: Mapping[str, Any]) -> list[Guards]:
+    """The moments whose rules that ask nobody all say yes, which costs one question instead of one for each."""
+    return [guard for guard, all_ in tool.rules_together.items() if guard in guards and all_.evaluate(values) is True]
 
 
 def _judge(rule: Rule, facts: Facts, values: Mapping[str, Any], learnt: Learnt) -> Denied | Asked | Asking | None:

@@ -1,8 +1,10 @@
 """Keys come from the operation: the same for every attempt, another for every other operation."""
 
+import base64
 import hashlib
 import uuid
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -176,3 +178,16 @@ def test_a_key_has_another_form_by_each_of_its_parts() -> None:
 
     assert key_form("a", "b") == key_form("a", "b")
     assert len(forms) == 5
+
+
+def test_a_form_is_the_one_that_stored_attempts_have() -> None:
+    """Of the canonical JSON of its parts' texts; a member of an enumeration is the text that it stands for."""
+    stored = base64.urlsafe_b64encode(hashlib.sha256(b'["https://a.test","header","\xc3\xbc"]').digest())
+
+    assert key_form("https://a.test", Place.HEADER, "ü") == stored.rstrip(b"=").decode()
+
+
+class Place(StrEnum):
+    """Where a key goes."""
+
+    HEADER = "header"

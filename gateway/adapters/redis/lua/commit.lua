@@ -1,34 +1,43 @@
 -- One change: applied whole, or not at all. Sent again it finds its own version and is told the record that stands
 -- there, which the caller recognises: a version belongs to one writer, named in it by token and fence.
 --
--- ARGV[4]  the record's key
--- ARGV[5]  the version it must have; empty: there must be none
--- ARGV[6]  do not apply at or after this (store's clock, s); empty: whenever
--- ARGV[7]  1: the record stays as it is, only rows are appended
--- ARGV[8]  version  [9] tombstone (0, 1)  [10] h  [11] m  [12] b (empty: as before)
--- ARGV[13] identity key  [14] operation id  [15] state  [16] tool  [17] subject  [18] run (may be empty)
--- ARGV[19] due: `none`, `now`, `keep`, or a time (store's clock, s)
--- ARGV[20] in doubt since (wall, s); empty: not in doubt
--- ARGV[21] settled, with bodies, since (wall, s); empty: not so
--- ARGV[22] the tool before; empty: the same
--- ARGV[23] numbers of rows  [24] of holds that nobody else may stand on  [25] of holds to take  [26] of holds to leave
--- ARGV[27…] rows, three arguments each; then the digests of those holds; then, if one moves with it, the move of an
---           approval, see approval.lua
-local key, op = ARGV[4], P .. 'op:' .. ARGV[4]
-local version = redis.call('HGET', op, 'v') or ''
-if version ~= ARGV[5] or (ARGV[6] ~= '' and tonumber(NOW) >= tonumber(ARGV[6])) then
+-- ARGV[4]  the change, as a list in JSON: one text is cheaper to make, and to send, than twenty arguments. Times keep all
+--          their digits: a number of JSON is a double, and commands get doubles with seventeen. In this order:
+--            key        the record's
+--            was        the version it must have; 0: there must be none
+--            not_after  do not apply at or after this (store's clock, s); false: whenever
+--            stays      the record stays as it is, only rows are appended
+--            version, tombstone (0, 1), identity (its identity key), id (operation id), state, tool, subject, run
+--                       as the record has them after it; run may be empty
+--            due        `none`, `now`, `keep`, or a time (store's clock, s)
+--            doubt      in doubt since (wall, s); false: not in doubt
+--            settled    settled, with bodies, since (wall, s); false: not so
+--            tool_was   the tool before; false: the same
+--            rows       how many
+--            checks     digests of holds that nobody else may stand on
+--            takes      of those to take
+--            leaves     of those to leave
+-- ARGV[5]  h  [6] m  [7] b (empty: as before)
+-- ARGV[8…] rows, three arguments each; then, if one moves with it, the move of an approval, see approval.lua
+local key, was, not_after, stays, version, tombstone, identity, id, state, tool, subject, run, due, doubt, settled, tool_was,
+  rows, checks, takes, leaves = unpack(cjson.decode(ARGV[4]))
+if due == cjson.null or doubt == cjson.null or settled == cjson.null then
+  -- JSON has no infinite times; such a change would be half written when a command refuses it.
+  return redis.error_reply('a time of the change is no number')
+end
+local op = P .. 'op:' .. key
+local found = tonumber(redis.call('HGET', op, 'v') or 0)
+if found ~= was or (not_after and tonumber(NOW) >= not_after) then
   return answer('stale', record(key))
 end
-local rows, checks, takes, leaves = tonumber(ARGV[23]), tonumber(ARGV[24]), tonumber(ARGV[25]), tonumber(ARGV[26])
-local at = 27 + 3 * rows
-for i = 1, checks do
-  for _, holder in ipairs(redis.call('SMEMBERS', P .. 'hold:' .. ARGV[at + i - 1])) do
+for i, digest in ipairs(checks) do
+  for _, holder in ipairs(redis.call('SMEMBERS', P .. 'hold:' .. digest)) do
     if holder ~= key then
       return answer('held', i, record(holder))
     end
   end
 end
-local extra = at + checks + takes + leaves
+local extra = 8 + 3 * rows
 if ARGV[extra] then
   local other = overtaken(extra)
   if other then
@@ -38,22 +47,21 @@ end
 
 -- From here on everything is written, and nothing of it can fail.
 stamp()
-append(27, rows)
-if ARGV[7] == '1' then
+append(8, rows)
+if stays then
   return answer('applied')
 end
 if ARGV[extra] then
   move(extra)
 end
-local state, tool = ARGV[15], ARGV[16]
-redis.call('HSET', op, 'k', key, 'v', ARGV[8], 'x', ARGV[9], 'h', ARGV[10], 'm', ARGV[11], 's', state,
-  'tool', tool, 'sub', ARGV[17], 'run', ARGV[18])
-if ARGV[12] ~= '' then
-  redis.call('HSET', op, 'b', ARGV[12])
+redis.call('HSET', op, 'k', key, 'v', version, 'x', tombstone, 'h', ARGV[5], 'm', ARGV[6], 's', state,
+  'tool', tool, 'sub', subject, 'run', run)
+if ARGV[7] ~= '' then
+  redis.call('HSET', op, 'b', ARGV[7])
 end
 local ended = state == 'done' or state == 'refused'
 local seq
-if version == '' then
+if found == 0 then
   -- Microseconds of the server's clock, and more than any before: comparable between tenants, unique within one.
   local t = redis.call('TIME')
   seq = tonumber(t[1]) * 1000000 + tonumber(t[2])
@@ -63,8 +71,8 @@ if version == '' then
   end
   seq = string.format('%.0f', seq)
   redis.call('ZADD', P .. 'ops', seq, key)
-  redis.call('ZADD', P .. 'id:' .. ARGV[13], seq, key)
-  redis.call('SET', P .. 'oid:' .. ARGV[14], key)
+  redis.call('ZADD', P .. 'id:' .. identity, seq, key)
+  redis.call('SET', P .. 'oid:' .. id, key)
 else
   seq = redis.call('ZSCORE', P .. 'ops', key)
 end
@@ -73,31 +81,29 @@ if ended then
 else
   redis.call('ZADD', P .. 'open', seq, key)
 end
-if ARGV[22] ~= '' then
-  redis.call('ZREM', P .. 'kept:' .. ARGV[22], key)
+if tool_was then
+  redis.call('ZREM', P .. 'kept:' .. tool_was, key)
 end
-if ARGV[21] ~= '' then
-  redis.call('ZADD', P .. 'kept:' .. tool, ARGV[21], key)
+if settled then
+  redis.call('ZADD', P .. 'kept:' .. tool, settled, key)
   redis.call('SADD', P .. 'tools', tool)
 else
   redis.call('ZREM', P .. 'kept:' .. tool, key)
 end
-if ARGV[19] == 'none' then
+if due == 'none' then
   redis.call('ZREM', P .. 'due', key)
-elseif ARGV[19] ~= 'keep' then
-  redis.call('ZADD', P .. 'due', ARGV[19] == 'now' and NOW or ARGV[19], key)
+elseif due ~= 'keep' then
+  redis.call('ZADD', P .. 'due', due == 'now' and NOW or due, key)
 end
-if ARGV[20] == '' then
-  redis.call('ZREM', P .. 'doubt', key)
+if doubt then
+  redis.call('ZADD', P .. 'doubt', doubt, key)
 else
-  redis.call('ZADD', P .. 'doubt', ARGV[20], key)
+  redis.call('ZREM', P .. 'doubt', key)
 end
-at = at + checks
-for i = at, at + takes - 1 do
-  redis.call('SADD', P .. 'hold:' .. ARGV[i], key)
+for _, digest in ipairs(takes) do
+  redis.call('SADD', P .. 'hold:' .. digest, key)
 end
-at = at + takes
-for i = at, at + leaves - 1 do
-  redis.call('SREM', P .. 'hold:' .. ARGV[i], key)
+for _, digest in ipairs(leaves) do
+  redis.call('SREM', P .. 'hold:' .. digest, key)
 end
 return answer('applied')

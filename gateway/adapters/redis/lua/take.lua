@@ -1,14 +1,14 @@
--- Take one token from each of some buckets, or none from any. A bucket holds `count` and refills in `per_s` seconds.
+-- Take tokens from each of some buckets, or none from any. A bucket holds `count` and refills in `per_s` seconds.
 --
 -- KEYS[1]  oncegate:{TENANT}:rate, or oncegate:{:shared}:rate; followed by `:` and a bucket's own key:
 --          hash: tokens; at (when that was true, store's clock, s). Gone once it is full
--- ARGV[2]…  triples: a bucket's own key, count, per_s
+-- ARGV[2]…  fours: a bucket's own key, count, per_s, how many to take where there are so many, else one
 --
--- Answers the number of the bucket that lets nobody through for longest (0: one was taken from each), the seconds
--- until it does, and what is left in each.
+-- Answers the number of the bucket that lets nobody through for longest (0: each gave something), the seconds until it
+-- does, and for each what is left in it and how many it gave.
 local NOW = now()
 local names, left, refused, longest = {}, {}, 0, 0
-for i = 2, #ARGV, 3 do
+for i = 2, #ARGV, 4 do
   local count, per_s = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local name = KEYS[1] .. ':' .. ARGV[i]
   local it = redis.call('HMGET', name, 'tokens', 'at')
@@ -24,11 +24,15 @@ for i = 2, #ARGV, 3 do
 end
 local told = {ARGV[1], now(), tostring(refused), string.format('%.17g', longest)}
 for i, name in ipairs(names) do
+  local given = 0
   if refused == 0 then
-    left[i] = left[i] - 1
+    local most = tonumber(ARGV[4 * i + 1])
+    given = left[i] >= most and most or 1
+    left[i] = left[i] - given
     redis.call('HSET', name, 'tokens', string.format('%.17g', left[i]), 'at', NOW)
-    redis.call('PEXPIRE', name, math.ceil(tonumber(ARGV[3 * i + 1]) * 1000) + 1000)
+    redis.call('PEXPIRE', name, math.ceil(tonumber(ARGV[4 * i]) * 1000) + 1000)
   end
   told[#told + 1] = string.format('%.17g', left[i])
+  told[#told + 1] = tostring(given)
 end
 return told

@@ -85,12 +85,36 @@ class Bulkheads(Protocol):
 
 
 class RateLimits(Protocol):
+    def spend(self, quotas: Sequence[Quota]) -> tuple[float, ...] | None:
+        """Take one call from every quota out of what this process took in advance: what is left. None: `take` has to."""
+        ...
+
     async def take(self, quotas: Sequence[Quota]) -> Taken:
         """Take one call from every quota, or from none. Never raises: with the store away this process counts alone."""
         ...
 
     async def give(self, quotas: Sequence[Quota]) -> None:
         """Put back what was taken by a call that came to nothing. Never raises."""
+        ...
+
+
+class SharedBuckets(Protocol):
+    """`RateLimits` as a store keeps them: who asks may take several tokens at once."""
+
+    def now(self) -> float:
+        """Seconds on a clock that runs as fast as that of the buckets and never steps back. No round trip."""
+        ...
+
+    async def take(self, quotas: Sequence[Quota], most: Sequence[int] = ()) -> Taken:
+        """Take from every quota, or from none. Never raises: with the store away this process counts alone, call by call.
+
+        Args:
+            most: how many tokens of each, where there are so many; else one. Empty: one of each.
+        """
+        ...
+
+    async def give(self, quotas: Sequence[Quota]) -> None:
+        """Put one back into each. Never raises."""
         ...
 
 

@@ -1,16 +1,17 @@
 """Which buckets a call takes from, and what its caller is told of them."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 from typing import Final
 
 from gateway.contract.call import Caller
 from gateway.contract.envelope import Share
 from gateway.manifest.policies import Rate, ToolLimits
-from gateway.stages.execute.breaker.rate import Quota, Taken
+from gateway.stages.execute.breaker.rate import Quota
 
+_MOST_MET: Final = 4_096
 _UNITS: Final[Mapping[float, str]] = {1.0: "s", 60.0: "m", 3600.0: "h", 86400.0: "d"}
 
 
@@ -25,8 +26,55 @@ class OperatorRates:
         return bool(self.caller or self.tenant)
 
 
+_met: dict[tuple[str, str, str], tuple[ToolLimits, OperatorRates, tuple[Quota, ...]]] = {}
+"""What was worked out for callers of tools before: the same from call to call."""
+
+
 def quotas(tool: str, limits: ToolLimits, over_all: OperatorRates, caller: Caller) -> tuple[Quota, ...]:
     """The buckets of one call, those of its tenant first."""
+    who = (tool, caller.tenant, caller.subject)
+    met = _met.get(who)
+    if met is not None and met[0] is limits and met[1] is over_all:
+        return met[2]
+    if len(_met) >= _MOST_MET:
+        _met.clear()
+    found = _quotas(tool, limits, over_all, caller)
+    _met[who] = (limits, over_all, found)
+    return found
+
+
+def shares(
+    asked: Sequence[Quota], tokens: Sequence[float], *, refused: int | None = None, wait_s: float = 0.0
+) -> tuple[Share, ...]:
+    """What the caller is told: of its own and its tenant's buckets, never of what others use up.
+
+    Args:
+        tokens: what is left in each.
+        refused, wait_s: as in `Taken`.
+    """
+    told: list[Share] = []
+    for place, quota in enumerate(asked):
+        if quota.name is not None:
+            rate = quota.rate
+            count, left = rate.count, tokens[place]
+            # Where the call must wait, the same moment as Retry-After; else when all of it is there again.
+            reset_s = wait_s if place == refused else (count - left) * rate.per_s / count
+            whole = int(left) if left > 0.0 else 0
+            told.append(Share(quota.name, count, int(rate.per_s) or 1, whole, ceil(reset_s) if reset_s > 0.0 else 0))
+    return tuple(told)
+
+
+def in_words(rate: Rate) -> str:
+    """As a sentence has it."""
+    return f"{rate.count} calls in {rate.per_s:g} s"
+
+
+@cache
+def _named(level: str | None, per_s: float) -> str | None:
+    return None if level is None else f"{level}-per-{_UNITS.get(per_s, f'{per_s:g}s')}"
+
+
+def _quotas(tool: str, limits: ToolLimits, over_all: OperatorRates, caller: Caller) -> tuple[Quota, ...]:
     tenant, subject = caller.tenant, caller.subject
     levels: tuple[tuple[str | None, str, str, tuple[Rate, ...]], ...] = (
         ("tool-caller", tenant, f"c\0{tool}\0{subject}", limits.rate),
@@ -42,34 +90,3 @@ def quotas(tool: str, limits: ToolLimits, over_all: OperatorRates, caller: Calle
             for rate in rates
         ]
     )
-
-
-def shares(asked: Sequence[Quota], taken: Taken) -> tuple[Share, ...]:
-    """What the caller is told: of its own and its tenant's buckets, never of what others use up."""
-    return tuple(
-        Share(
-            name=quota.name,
-            quota=quota.rate.count,
-            window_s=max(1, round(quota.rate.per_s)),
-            left=max(0, math.floor(tokens)),
-            reset_s=_reset_s(quota, tokens, taken.wait_s if place == taken.refused else None),
-        )
-        for place, (quota, tokens) in enumerate(zip(asked, taken.tokens, strict=True))
-        if quota.name is not None
-    )
-
-
-def in_words(rate: Rate) -> str:
-    """As a sentence has it."""
-    return f"{rate.count} calls in {rate.per_s:g} s"
-
-
-def _reset_s(quota: Quota, tokens: float, wait_s: float | None) -> int:
-    # Where the call must wait, the same moment as Retry-After; else when all of it is there again.
-    full_s = (quota.rate.count - tokens) * quota.rate.per_s / quota.rate.count
-    return max(0, math.ceil(full_s if wait_s is None else wait_s))
-
-
-@cache
-def _named(level: str | None, per_s: float) -> str | None:
-    return None if level is None else f"{level}-per-{_UNITS.get(per_s, f'{per_s:g}s')}"

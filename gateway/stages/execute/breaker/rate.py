@@ -43,23 +43,26 @@ class Taken:
 
     Attributes:
         tokens: what is left in each, in the order of the quotas.
-        refused: which of them had none; None: one was taken from each.
+        refused: which of them had none; None: something was taken from each.
         wait_s: seconds until every one will have one.
+        counts: how many were taken from each; empty: one, or none where that was refused.
     """
 
     tokens: tuple[float, ...]
     refused: int | None = None
     wait_s: float = 0.0
+    counts: tuple[int, ...] = ()
 
 
 def take(
-    buckets: Sequence[TokenBucket | None], rates: Sequence[Rate], *, now: float
+    buckets: Sequence[TokenBucket | None], rates: Sequence[Rate], most: Sequence[int] = (), *, now: float
 ) -> tuple[tuple[TokenBucket, ...], Taken]:
-    """Take one token from each bucket, or none from any.
+    """Take tokens from each bucket, or none from any.
 
     Args:
         buckets: as they were; None for one never seen, which is full.
         rates: theirs.
+        most: how many of each, where there are so many; else one. Empty: one of each.
 
     Returns:
         The buckets as they become, and what came of it. A refusal takes nothing.
@@ -73,9 +76,15 @@ def take(
     waits = [(1.0 - tokens) * rate.per_s / rate.count for tokens, rate in zip(there, rates, strict=True)]
     longest = max(range(len(waits)), key=waits.__getitem__)
     refused = waits[longest] > 0.0
-    left = tuple(tokens if refused else tokens - 1.0 for tokens in there)
-    taken = Taken(tokens=left, refused=longest if refused else None, wait_s=waits[longest] if refused else 0.0)
-    return tuple(TokenBucket(tokens, now) for tokens in left), taken
+    if refused:
+        taken = Taken(tokens=tuple(there), refused=longest, wait_s=waits[longest])
+    else:
+        counts = tuple(
+            many if tokens >= many else 1 for tokens, many in zip(there, most or [1] * len(there), strict=True)
+        )
+        left = tuple(tokens - many for tokens, many in zip(there, counts, strict=True))
+        taken = Taken(tokens=left, counts=counts if most else ())
+    return tuple(TokenBucket(tokens, now) for tokens in taken.tokens), taken
 
 
 def is_full(bucket: TokenBucket, rate: Rate, *, now: float) -> bool:
@@ -93,14 +102,14 @@ class Buckets:
     def __len__(self) -> int:
         return len(self._known)
 
-    def take(self, quotas: Sequence[Quota], *, now: float) -> Taken:
-        """Take one from each."""
+    def take(self, quotas: Sequence[Quota], most: Sequence[int] = (), *, now: float) -> Taken:
+        """Take from each, as `take` does."""
         names = [(it.partition, it.key) for it in quotas]
         known: Mapping[tuple[str, str], tuple[TokenBucket, Rate]] = self._known
         before = [known[name][0] if name in known else None for name in names]
         if None in before:
             self._sweep(now)
-        after, taken = take(before, [it.rate for it in quotas], now=now)
+        after, taken = take(before, [it.rate for it in quotas], most, now=now)
         self._known.update({name: (it, q.rate) for name, it, q in zip(names, after, quotas, strict=True)})
         return taken
 

@@ -1,5 +1,6 @@
 """CEL behind its port: mistakes at load, errors as values."""
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -44,6 +45,11 @@ def refused(source: str, *, boolean: bool = True) -> tuple[CompileError, ...]:
         ("args.s == null", True),
         ("args.n <= caller.facts.n && 'n' in caller.facts", True),
         ("caller.more == null", True),
+        ("caller.more == null || caller.more.n == 5", True),
+        ("caller.facts.n == 5 && caller.facts['n'] == 5 && size(caller.facts) == 1", True),
+        ("caller.facts.n == 5 || caller.facts.size == 5", True),
+        ("caller.facts.all(it, caller.facts[it] == 5) && caller.facts.size() == 1", True),
+        ("'caller.facts.n' != key && 'args.s' != key", True),
         ("args.s == 'x'", False),
         ("key == 'k' || item.nope == 1", True),
         ("!(item.id in baseline) && item.nope == 1", False),
@@ -94,6 +100,14 @@ def test_mistakes_are_found_at_load_with_their_place(source: str, words: str, li
         ("item.nope == 1", VALUES),
         ("item.id == 'a' && item.nope", VALUES),
         ("args.n * 9223372036854775807 > 0", VALUES),
+        ("caller.facts.nope != 5", VALUES),
+        ("caller.facts.n.nope != 5", VALUES),
+        ("caller.more.n != 5", VALUES),
+        ("args.n != 6", {**VALUES, "args": {}}),
+        ("args.n != 6", {**VALUES, "args": None}),
+        ("caller.facts.n != 6", {**VALUES, "caller": {"facts": ["n"]}}),
+        ("caller.facts.n != 6", {**VALUES, "caller": {"facts": None}}),
+        ("caller.facts.n != 6 && args.s == null", {}),
         ("item.n == 1", {**VALUES, "item": {"n": 2**70}}),
         ("item.s == 'x'", {**VALUES, "item": {"s": "\ud800"}}),
         ("item.id == 'a'", {**VALUES, "item": None}),
@@ -108,6 +122,35 @@ def test_mistakes_are_found_at_load_with_their_place(source: str, words: str, li
 def test_no_failure_is_ever_true_or_false(source: str, values: dict[str, Any]) -> None:
     """Missing members, overflow, half characters, non-boolean values and the step budget: all are errors."""
     assert isinstance(compiled(source).evaluate(values), EvaluationError)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"args": {"n": 5, "s": "\ud800", "f": 2**70}, "caller": {"facts": {"n": 5, "s": "\ud800"}}, "item": 2**70},
+        {"args": {"n": 5}, "caller": {"facts": {"n": 5}}},
+    ],
+    ids=["no value", "nothing"],
+)
+def test_what_is_not_mentioned_is_not_looked_at(values: dict[str, Any]) -> None:
+    """An expression is handed what it names: nothing else of the call costs it anything, or fails it."""
+    assert compiled("args.n == 5 && caller.facts.n == 5").evaluate(values) is True
+
+
+@pytest.mark.parametrize("length", [126, 127, 128, 300, 20_000])
+def test_a_name_may_be_of_any_length(length: int) -> None:
+    """What an expression mentions is found in its checked form, where lengths are written in groups of seven bits."""
+    name = "a" * (length - len("args."))
+    expression = CelEngine().compile(f"args.{name} == 1", {f"args.{name}": Name(), "args.a": Name()}, boolean=True)
+    assert not isinstance(expression, tuple)
+
+    assert expression.evaluate({"args": {name: 1}}) is True
+    assert expression.evaluate({"args": {name: 2}}) is False
+
+
+def test_a_map_that_cannot_be_written_is_read() -> None:
+    """A map that is no dict has members like any other."""
+    assert compiled("args.n == 5").evaluate(MappingProxyType({"args": MappingProxyType({"n": 5})})) is True
 
 
 def test_a_value_that_json_does_not_have_is_an_error() -> None:

@@ -1,20 +1,27 @@
 """A change as arguments. That it applies, or not, is every store's: `tests/conformance`."""
 
+import re
 from dataclasses import replace
+from typing import Any
 
+import orjson
 import pytest
 
 from gateway.adapters.redis.changes import prepare, tenant_of
 from gateway.adapters.redis.memory import Tenant
+from gateway.adapters.redis.scripts import clock_text, script
+from gateway.at_rest.codec import hold_digest
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
-from gateway.stages.execute.operation.record import State, is_send
+from gateway.stages.execute.operation.record import Record, State, is_send
 from gateway.stages.execute.operation.table import Event
 from tests.conformance.moves import CANARY, claimed, fire, history, row
 from tests.conformance.stores import SEAL_KEY
 
 TENANT = Tenant("acme", "k", "m", b"s" * 32)
 SEALER = Sealer.parse(SEAL_KEY)
+TOLD = re.split(r",\s+", re.findall(r"local (key, [\w,\s]+) = unpack", script("commit", clock_text()).text)[0])
+"""The script's own names for what it is told."""
 
 
 def test_a_change_is_one_tenants() -> None:
@@ -40,8 +47,8 @@ def test_bodies_that_stay_are_not_sent() -> None:
     record = claimed("a", 1.0)
     extended = replace(record, lease_until=99.0, version=2)
 
-    assert prepare(Change(before=record, after=extended), extended, TENANT, SEALER).arguments[8] == b""
-    assert prepare(Change(after=record), record, TENANT, SEALER).arguments[8] != b""
+    assert prepare(Change(before=record, after=extended), extended, TENANT, SEALER).arguments[3] == b""
+    assert prepare(Change(after=record), record, TENANT, SEALER).arguments[3] != b""
 
 
 def test_only_a_send_asks_who_stands_on_its_holds() -> None:
@@ -57,9 +64,34 @@ def test_only_a_send_asks_who_stands_on_its_holds() -> None:
 
 
 def test_times_go_as_they_are() -> None:
-    """With all their digits: a script compares them as the caller meant them."""
+    """With all their digits: a script compares them as the caller meant them, and null would be true to it."""
     record = claimed("a", 0.1 + 0.2)
-    arguments = prepare(Change(after=record, not_after=1_790_000_000.1234567), record, TENANT, SEALER).arguments
+    timed = told(Change(after=record, not_after=1_790_000_000.1234567), record)
+    untimed = told(Change(after=record), record)
 
-    assert arguments[2] == repr(1_790_000_000.1234567)
-    assert arguments[15] == record.lease_until
+    assert (timed["not_after"], timed["due"]) == (1_790_000_000.1234567, record.lease_until)
+    assert (untimed["not_after"], untimed["doubt"], untimed["settled"], untimed["tool_was"]) == (False,) * 4
+
+
+def test_holds_are_taken_once_and_left_once() -> None:
+    """A send checks and takes what it stands on, a second send only checks, and the end leaves."""
+    before, sent = history("a", State.SENT, 1.0)
+    done = fire(sent, Event.DONE, 1.0)
+    again = replace(sent, version=sent.version + 1, attempts=(*sent.attempts, replace(sent.attempts[0], number=2)))
+    digests = [hold_digest(hold, TENANT.secret).hex() for hold in sent.holds]
+    stood = [
+        [told(change, after)[name] for name in ("checks", "takes", "leaves")]
+        for change, after in (
+            (Change(before=before, after=sent), sent),
+            (Change(before=sent, after=again), again),
+            (Change(before=sent, after=done), done),
+        )
+    ]
+
+    assert digests
+    assert stood == [[digests, digests, []], [digests, [], []], [[], [], digests]]
+
+
+def told(change: Change, after: Record) -> dict[str, Any]:
+    """What the script is told of a change."""
+    return dict(zip(TOLD, orjson.loads(prepare(change, after, TENANT, SEALER).arguments[0]), strict=True))

@@ -103,8 +103,27 @@ async def test_a_script_that_is_not_there_is_brought(server: Server, client: Cli
     Memory(client, Sealer())
     await client.ask("check", shared_key("check"))
     server.client.script_flush()
+    server.client.config_resetstat()
 
     await client.ask("check", shared_key("check"))
+    stats = server.client.info("commandstats")
+    assert (stats["cmdstat_evalsha"]["calls"], stats["cmdstat_eval"]["calls"]) == (1, 1)
+
+
+async def test_a_script_that_is_not_there_has_not_taken(server: Server, client: Client) -> None:
+    """What would count twice is brought, too, and counts once."""
+    Memory(client, Sealer())
+    await client.ask("check", shared_key("check"))
+    server.client.script_flush()
+
+    _, refused, _, left = await client.ask("take", shared_key("rate"), "k", 10, 1.0)
+    assert (refused, float(left)) == (b"0", 9.0)
+
+
+async def test_a_server_that_never_has_the_script_is_away() -> None:
+    """It is brought once, not for ever."""
+    with pytest.raises(StoreUnavailableError, match="NoScript"):
+        await asked(lambda _: b"-NOSCRIPT none\r\n", lambda other: other.ask("check", "k"))
 
 
 async def test_where_the_connection_breaks_it_is_asked_once_more() -> None:

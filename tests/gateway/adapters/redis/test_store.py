@@ -107,6 +107,20 @@ async def test_a_record_that_does_not_open_keeps_no_other_from_care(
     await store.close()
 
 
+@pytest.mark.parametrize("field", ["lease_until", "settled_wall"])
+async def test_a_change_that_cannot_be_kept_is_not_half_kept(server: Server, field: str) -> None:
+    """A time that is no number is refused before anything of the change is written, its row included."""
+    store = store_of(server.url)
+    state = State.DONE if field == "settled_wall" else State.CLAIMED
+    made = replace(history("a", state, store.now())[-1], **{field: float("inf")})  # type: ignore[arg-type]
+    with pytest.raises(StoreUnavailableError, match="no number"):
+        await store.commit(Change(after=made, rows=(row("r1"),)))
+
+    assert await store.by_key("acme", made.key) is None
+    assert await store.list_rows(RowFilter(tenant="acme")) == ()
+    await store.close()
+
+
 async def test_sent_again_it_is_applied(server: Server) -> None:
     """By the same gateway or another, though each seals anew."""
     one, other = store_of(server.url, Sealer.parse(SEAL_KEY)), store_of(server.url, Sealer.parse(SEAL_KEY))

@@ -5,8 +5,8 @@ import pytest
 from gateway.contract.call import Caller
 from gateway.contract.envelope import Share
 from gateway.manifest.policies import Rate, ToolLimits
+from gateway.stages.execute.breaker import quotas as module
 from gateway.stages.execute.breaker.quotas import OperatorRates, in_words, quotas, shares
-from gateway.stages.execute.breaker.rate import Taken
 
 AGENT = Caller(subject="agent", tenant="acme")
 SECOND, DAY = Rate(count=5, per_s=1.0), Rate(count=100, per_s=86400.0)
@@ -56,10 +56,30 @@ def test_names_and_subjects_cannot_be_mistaken_for_one_another() -> None:
     assert one[0].key != other[0].key
 
 
+def test_buckets_are_worked_out_once_for_a_caller() -> None:
+    """And anew for other limits under the same name: nothing of a manifest outlives its reload."""
+    limits = ToolLimits(rate=(SECOND,))
+    first = quotas("act", limits, OPERATORS, AGENT)
+
+    assert quotas("act", limits, OPERATORS, Caller(subject="agent", tenant="acme")) is first
+    assert [it.rate for it in quotas("act", ToolLimits(rate=(DAY,)), OPERATORS, AGENT)] == [DAY, SECOND, DAY]
+    assert [it.rate for it in quotas("act", limits, OperatorRates(), AGENT)] == [SECOND]
+    assert quotas("act", limits, OPERATORS, AGENT) == first
+
+
+def test_callers_are_not_remembered_without_end() -> None:
+    """Whoever may choose subjects cannot fill the memory."""
+    limits = ToolLimits(rate=(SECOND,))
+    for number in range(module._MOST_MET + 1):
+        quotas("act", limits, OperatorRates(), Caller(subject=f"s-{number}", tenant="acme"))
+
+    assert len(module._met) <= module._MOST_MET
+
+
 def test_a_caller_is_told_what_is_left() -> None:
     """Whole calls, and whole seconds until all are there again; nothing of what others share."""
     asked = quotas("act", EVERY, OperatorRates(), AGENT)
-    told = shares(asked, Taken(tokens=(4.0, 98.5, 2.9, 7.0)))
+    told = shares(asked, (4.0, 98.5, 2.9, 7.0))
 
     assert told == (
         Share(name="tool-caller-per-s", quota=5, window_s=1, left=4, reset_s=1),
@@ -72,7 +92,7 @@ def test_a_refused_caller_is_told_when_to_come_back() -> None:
     """The same moment as Retry-After."""
     asked = quotas("act", ToolLimits(rate=(DAY,)), OperatorRates(), AGENT)
 
-    assert shares(asked, Taken(tokens=(0.5,), refused=0, wait_s=432.0))[0] == Share(
+    assert shares(asked, (0.5,), refused=0, wait_s=432.0)[0] == Share(
         name="tool-caller-per-d", quota=100, window_s=86400, left=0, reset_s=432
     )
 

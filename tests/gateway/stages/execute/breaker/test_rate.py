@@ -67,6 +67,18 @@ def test_one_empty_bucket_refuses_for_all() -> None:
     assert take(after, [TWO_A_SECOND, TEN_A_MINUTE, TEN_A_MINUTE], now=3.0)[1].refused is None
 
 
+def test_several_are_taken_where_there_are_so_many() -> None:
+    """Else one; each bucket by itself, and nothing of any where one is empty."""
+    buckets = [TokenBucket(5.0, 0.0), TokenBucket(5.0, 0.0), None]
+    rates = [TEN_A_MINUTE, TEN_A_MINUTE, TWO_A_SECOND]
+    after, taken = take(buckets, rates, [5, 6, 1], now=0.0)
+
+    assert taken == Taken(tokens=(0.0, 4.0, 1.0), counts=(5, 1, 1))
+    assert [it.tokens for it in after] == [0.0, 4.0, 1.0]
+    assert take(after, rates, [1, 4, 1], now=0.0)[1] == Taken(tokens=(0.0, 4.0, 1.0), refused=0, wait_s=6.0)
+    assert Buckets().take([quota("a", TEN_A_MINUTE)], [4], now=0.0) == Taken(tokens=(6.0,), counts=(4,))
+
+
 def test_a_full_bucket_can_be_forgotten() -> None:
     """Full again after the time its calls cost."""
     bucket = TokenBucket(0.0, 10.0)
