@@ -8,6 +8,7 @@ import pytest
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
+from gateway.pipeline.advances import Advances
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, cut
 from tests.gateway.pipeline.rig import ALL, CALLER, Rig, plain, read
@@ -245,3 +246,16 @@ async def test_without_limits_nothing_is_counted(rig: MakeRig) -> None:
     await gateway.call(caller=CALLER)
 
     assert not [file for file in gateway.manifests.parent.iterdir() if "limits" in file.name]
+
+
+async def test_fast_rates_are_taken_in_advance(rig: MakeRig) -> None:
+    """The gateway asks its store through what holds tokens; a call that finds one there is counted, and told, as ever."""
+    gateway = await rig(read({"limits": {"rate": "600000/m"}}))
+    rates = gateway.parts.rates
+    assert isinstance(rates, Advances)
+    # Time stands still for what is held. In the bucket it does not: what is asked for would have been refilled.
+    now = rates.now()
+    rates.now = lambda: now
+    told = [left(await gateway.call(order, tool="get_status"))["tool-caller-per-m"] for order in "ABCDEF"]
+
+    assert told[1:] == [told[1] - at for at in range(5)]
