@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.call import Caller
+from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode
-from gateway.contract.envelope import Envelope
+from gateway.contract.envelope import Envelope, Share, succeed
 from gateway.pipeline.advances import Advances
+from gateway.pipeline.limiting import deliver
+from gateway.pipeline.telling import Telling
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, cut
 from tests.gateway.pipeline.rig import ALL, CALLER, Rig, plain, read
@@ -129,6 +131,17 @@ async def test_who_waits_for_anothers_answer_is_told_nothing_of_its_rate(rig: Ma
 
     assert left(await first) == {"tool-caller-per-h": 8}
     assert (await second).shares == ()
+
+
+async def test_an_answer_is_told_with_its_own_callers_rates(rig: MakeRig) -> None:
+    """One that came with another call's is told without them."""
+    gateway = await rig(plain())
+    parts, call = gateway.parts, ToolCall(tool="act", arguments={}, request_id="r")
+    trace = parts.telemetry.call_started(None, traceparent=None, tracestate=None, run_id=None, arrived_at=0.0)
+    telling = Telling(parts, call, OTHER, trace_id=None, arrived=0.0)
+    answer_of_another = succeed({}, telling.meta(), (Share("tool-caller-per-h", 9, 3600, 8, 400),))
+
+    assert (await deliver(parts, telling, trace, answer_of_another)).shares == ()
 
 
 async def test_a_call_is_counted_once(rig: MakeRig) -> None:
