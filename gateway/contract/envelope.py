@@ -171,9 +171,9 @@ class Envelope:
         }
 
 
-def succeed(data: Any, meta: Meta) -> Envelope:
+def succeed(data: Any, meta: Meta, shares: tuple[Share, ...] = ()) -> Envelope:
     """The envelope of a call that is proved done, with its result."""
-    return Envelope(ok=True, data=data, error=None, meta=meta)
+    return Envelope(ok=True, data=data, error=None, meta=meta, shares=shares)
 
 
 def fail(

@@ -49,7 +49,8 @@ async def deliver(parts: Parts, telling: Telling, trace: CallTrace, envelope: En
     allowance = telling.allowance
     if allowance.purse is not None and not charged(envelope):
         await parts.spending.release(allowance.purse, telling.row_id)
-    if not allowance.shares:
+    # By identity: what another call is told of its rates is not told to one that shares its answer.
+    if envelope.shares is allowance.shares:
         return envelope
     ok, data, error, meta = envelope.ok, envelope.data, envelope.error, envelope.meta
     return Envelope(ok=ok, data=data, error=error, meta=meta, shares=allowance.shares)

@@ -201,7 +201,10 @@ class Telling:
         self.identifier = identifier_of(tool, payload.value) if isinstance(payload, Readable) else None
         fetched_at = rfc3339(self._parts.clock.wall()) if isinstance(outcome, Done) else None
         meta = self.meta(record, attempts=attempts, fetched_at=fetched_at)
-        envelope = of_outcome(outcome, meta, effect=tool.effect, payload=payload, result_view=tool.result_view)
+        shares = self.allowance.shares
+        envelope = of_outcome(
+            outcome, meta, effect=tool.effect, payload=payload, result_view=tool.result_view, shares=shares
+        )
         if envelope.ok:
             return envelope
         return explain(envelope, self.context(record, attempts=attempts, waited_s=waited_s))

@@ -8,7 +8,7 @@ from typing import Any, Final, assert_never
 
 from gateway.contract.changed import changed
 from gateway.contract.codes import FACTS, CallOutcome, ErrorCode
-from gateway.contract.envelope import Envelope, Meta, fail, succeed
+from gateway.contract.envelope import Envelope, Meta, Share, fail, succeed
 from gateway.manifest.policies import Effect, ResultView
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.operation.record import Record, State
@@ -30,6 +30,7 @@ def of_outcome(
     effect: Effect,
     payload: Readable | Unreadable | None = None,
     result_view: ResultView = _WHOLE,
+    shares: tuple[Share, ...] = (),
 ) -> Envelope:
     """The envelope of one call, by its operation's outcome.
 
@@ -39,6 +40,7 @@ def of_outcome(
         effect: of the tool. A read that proves nothing has failed, and nothing else.
         payload: of a Done without a code, what `payload.read` made of its body.
         result_view: of the manifest.
+        shares: what is left of the call's rates; a failure is told of them when it is delivered.
     """
     match outcome:
         case NotSent():
@@ -51,7 +53,7 @@ def of_outcome(
         case Unknown():
             return _unknown(outcome, meta, effect)
         case Done():
-            return _done(outcome, meta, payload, result_view)
+            return _done(outcome, meta, payload, result_view, shares)
         case _:
             assert_never(outcome)
 
@@ -117,7 +119,13 @@ def _unknown(outcome: Unknown, meta: Meta, effect: Effect) -> Envelope:
     return fail(code, meta, details=details, retry_after_s=outcome.retry_after_s)
 
 
-def _done(outcome: Done, meta: Meta, payload: Readable | Unreadable | None, result_view: ResultView) -> Envelope:
+def _done(
+    outcome: Done,
+    meta: Meta,
+    payload: Readable | Unreadable | None,
+    result_view: ResultView,
+    shares: tuple[Share, ...],
+) -> Envelope:
     details = _status(outcome.status)
     if outcome.code is not None:
         return fail(_believed(outcome.code, CallOutcome.EXECUTED, ErrorCode.RESULT_UNREADABLE), meta, details=details)
@@ -127,7 +135,7 @@ def _done(outcome: Done, meta: Meta, payload: Readable | Unreadable | None, resu
             warnings = (*meta.warnings, PENDING) if outcome.pending else meta.warnings
             if seen.truncated is not None or outcome.pending:
                 meta = changed(meta, truncated=seen.truncated, warnings=warnings)
-            return succeed(seen.data, meta)
+            return succeed(seen.data, meta, shares)
         case Unreadable():
             return fail(payload.code, meta, details={**details, "why": payload.misread.value})
         case None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from gateway.contract.call import Caller
 from gateway.contract.canonical import NotCanonical, canonical
 from gateway.contract.codes import ErrorCode
+from gateway.contract.quick import quick
 from gateway.manifest.placeholders import CallValues, Piece, Reference, RenderError
 from gateway.manifest.policies import Guards, Otherwise
 from gateway.manifest.ports import EvaluationError
@@ -21,6 +22,7 @@ MOST_OF_A_VALUE: Final = 60
 _NOT_THERE: Final = "(not given)"
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What rules are about. `arguments` are the accepted ones."""
@@ -92,13 +94,10 @@ def decide(tool: Tool, guards: frozenset[Guards], facts: Facts, learnt: Learnt) 
 
 def call_values(facts: Facts) -> dict[str, Any]:
     """What conditions see of a call."""
+    caller = facts.caller
     return {
         "args": facts.arguments,
-        "caller": {
-            "subject": facts.caller.subject,
-            "tenant": facts.caller.tenant,
-            "attributes": dict(facts.caller.attributes),
-        },
+        "caller": {"subject": caller.subject, "tenant": caller.tenant, "attributes": dict(caller.attributes)},
         "run": {"id": facts.run_id, "step": facts.step},
     }
 

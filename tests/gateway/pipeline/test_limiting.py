@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.call import Caller
+from gateway.contract.call import Caller, ToolCall
 from gateway.contract.codes import ErrorCode
-from gateway.contract.envelope import Envelope
+from gateway.contract.envelope import Envelope, Share, succeed
+from gateway.pipeline.advances import Advances
+from gateway.pipeline.limiting import deliver
+from gateway.pipeline.telling import Telling
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, cut
 from tests.gateway.pipeline.rig import ALL, CALLER, Rig, plain, read
@@ -130,6 +133,17 @@ async def test_who_waits_for_anothers_answer_is_told_nothing_of_its_rate(rig: Ma
     assert (await second).shares == ()
 
 
+async def test_an_answer_is_told_with_its_own_callers_rates(rig: MakeRig) -> None:
+    """One that came with another call's is told without them."""
+    gateway = await rig(plain())
+    parts, call = gateway.parts, ToolCall(tool="act", arguments={}, request_id="r")
+    trace = parts.telemetry.call_started(None, traceparent=None, tracestate=None, run_id=None, arrived_at=0.0)
+    telling = Telling(parts, call, OTHER, trace_id=None, arrived=0.0)
+    answer_of_another = succeed({}, telling.meta(), (Share("tool-caller-per-h", 9, 3600, 8, 400),))
+
+    assert (await deliver(parts, telling, trace, answer_of_another)).shares == ()
+
+
 async def test_a_call_is_counted_once(rig: MakeRig) -> None:
     """However often it must look at its record: one that was taken over costs one call."""
     gateway = await rig(plain({"limits": {"rate": "2/h"}}))
@@ -245,3 +259,16 @@ async def test_without_limits_nothing_is_counted(rig: MakeRig) -> None:
     await gateway.call(caller=CALLER)
 
     assert not [file for file in gateway.manifests.parent.iterdir() if "limits" in file.name]
+
+
+async def test_fast_rates_are_taken_in_advance(rig: MakeRig) -> None:
+    """The gateway asks its store through what holds tokens; a call that finds one there is counted, and told, as ever."""
+    gateway = await rig(read({"limits": {"rate": "600000/m"}}))
+    rates = gateway.parts.rates
+    assert isinstance(rates, Advances)
+    # Time stands still for what is held. In the bucket it does not: what is asked for would have been refilled.
+    now = rates.now()
+    rates.now = lambda: now
+    told = [left(await gateway.call(order, tool="get_status"))["tool-caller-per-m"] for order in "ABCDEF"]
+
+    assert told[1:] == [told[1] - at for at in range(5)]

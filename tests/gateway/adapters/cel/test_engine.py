@@ -1,5 +1,7 @@
 """CEL behind its port: mistakes at load, errors as values."""
 
+import resource
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -163,3 +165,20 @@ def test_a_value_that_json_does_not_have_is_an_error() -> None:
 def test_every_mistake_of_an_expression_is_told() -> None:
     """An author mends an expression in one go."""
     assert len(refused("nope == 1 && neither == 2")) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the process table of Linux")
+def test_what_evaluations_share_is_given_back() -> None:
+    """Memory does not grow with what was evaluated: a hundred megabytes pass through one expression."""
+    expression = compiled("item.s != key")
+    assert expression.evaluate({"item": {"s": "x"}, "key": "k"}) is True
+    before = resident_bytes()
+    for _ in range(1_600):
+        assert expression.evaluate({"item": {"s": "x" * 65_536}, "key": "k"}) is True
+
+    assert resident_bytes() - before < 40 * 2**20
+
+
+def resident_bytes() -> int:
+    """What this process has in memory."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
