@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-redis test lint scenarios faults s11 bench conformance clients clients-once examples clean
+.PHONY: help demo demo-redis test lint scenarios faults s11 bench compiled bench-compiled conformance clients clients-once examples clean
 
 help:  ## show this
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 22
@@ -27,7 +27,7 @@ test: $(STAMP)  ## all tests
 
 lint: $(STAMP)  ## ruff, mypy --strict, import contracts, layout, a sentence for every test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/mypy && $(BIN)/mypy tests bench
+	@$(BIN)/mypy && $(BIN)/mypy tests bench compiling
 	@$(BIN)/lint-imports
 	@$(BIN)/python .ci/check_layout.py
 	@$(BIN)/interrogate --quiet tests
@@ -43,6 +43,12 @@ s11: $(STAMP)  ## agents killed in every window and delivered twice: 1 refund ea
 
 bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
 	@$(BIN)/python -m bench
+
+compiled: $(STAMP)  ## this tree again under build/compiled, what a call passes through in machine code (needs gcc; a few minutes)
+	@$(BIN)/python -m compiling
+
+bench-compiled: compiled  ## the benchmark in that tree
+	@cd build/compiled && $(abspath $(BIN))/python -m bench
 
 conformance: $(STAMP)  ## the official MCP conformance suite, from npm, on a Node from PyPI
 	@$(BIN)/python -m bench.conformance

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from compiling.exceptions import left_ordinary
 from compiling.modules import chosen
 from compiling.values import written_out
 
@@ -33,7 +34,7 @@ def copy(into: Path) -> list[str]:
         target = into / name
         content = source.read_bytes()
         if name in with_values:
-            content = written_out(content.decode(), name).encode()
+            content = left_ordinary(written_out(content.decode(), name)).encode()
         if not target.exists() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)

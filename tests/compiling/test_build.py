@@ -1,0 +1,100 @@
+"""A small tree, really compiled, behaves as the source does."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compiling.__main__ import copy
+from compiling.exceptions import left_ordinary
+from compiling.values import written_out
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCE = '''
+from dataclasses import dataclass, field
+from gateway.contract.quick import quick
+
+
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refund:
+    """One refund."""
+
+    order: str
+    paise: int = 0
+    facts: dict[str, int] = field(default_factory=dict)
+
+
+class Refused(ValueError):
+    """It was refused."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self._code = code
+
+    @property
+    def code(self) -> str:
+        return self._code
+
+
+class TooLarge(Refused):
+    """It was refused for its size."""
+
+    @property
+    def code(self) -> str:
+        return "too_large"
+
+
+def refuse(error: Refused) -> str:
+    """The code of a refusal, asked by compiled code."""
+    return error.code
+'''
+ASKED = """
+from dataclasses import replace
+import small
+from gateway.at_rest.json_text import json_text
+from gateway.contract.changed import changed
+
+assert small.__file__.endswith(".so"), small.__file__
+refund = small.Refund(order="ORD-1")
+assert refund == small.Refund(order="ORD-1", paise=0)
+assert changed(refund, paise=5) == replace(refund, paise=5) != refund
+assert json_text(refund) == b'{"order":"ORD-1","paise":0,"facts":{}}'
+assert small.refuse(small.Refused("no", code="rejected")) == "rejected"
+assert small.refuse(small.TooLarge("no", code="rejected")) == "too_large"
+print("as before")
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_what_is_compiled_behaves_as_its_source_does(tmp_path: Path) -> None:
+    """Filled, compared, changed, told as JSON; a method of an exception is asked without the end of the process."""
+    (tmp_path / "small.py").write_text(left_ordinary(written_out(SOURCE, "small.py")), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT)}
+
+    def run(*words: str) -> str:
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run(sys.executable, "-c", "from compiling.build import build; build()", "small.py")
+    (tmp_path / "small.py").unlink()
+    assert run(sys.executable, "-c", ASKED) == "as before\n"
+
+
+def test_the_copy_is_the_tree_with_its_values_written_out(tmp_path: Path) -> None:
+    """And a file that is as it was keeps its time, so that only what changed is compiled anew."""
+    modules = copy(tmp_path)
+    assert "gateway/contract/envelope.py" in modules
+    envelope = tmp_path / "gateway/contract/envelope.py"
+    assert "def __copy__(self)" in envelope.read_text(encoding="utf-8")
+    assert (tmp_path / "README.md").read_bytes() == (ROOT / "README.md").read_bytes()
+    assert not (tmp_path / ".git").exists()
+    envelope.write_text("another", encoding="utf-8")
+    before = (tmp_path / "README.md").stat().st_mtime_ns
+    copy(tmp_path)
+    assert (tmp_path / "README.md").stat().st_mtime_ns == before
+    assert "def __copy__(self)" in envelope.read_text(encoding="utf-8")
