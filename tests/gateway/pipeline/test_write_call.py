@@ -11,7 +11,7 @@ from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer, late, when
 from tests.gateway.pipeline.rig import plain
 from tests.gateway.pipeline.test_ruling import ASKS, OPEN, ruled
-from tests.gateway.pipeline.watched import Spans
+from tests.gateway.pipeline.watched import Spans, counted
 from tests.waiting import eventually
 
 ASKED_FIRST: Mapping[str, Any] = {**ASKS, "guards": "access"}
@@ -42,10 +42,12 @@ async def test_a_caller_that_goes_before_the_record_is_met_leaves_its_write(rig:
     assert (row.code, row.attempts) == (None, 1)
 
     async def told() -> bool:
-        return len(spans.attributes("execute_tool act")) == 1
+        return counted(gateway, "oncegate_tool_calls_total", gen_ai_tool_name="act") == 1
 
+    # To read spans ends the telemetry: only once the call has told of itself.
     await eventually(told)
-    assert "oncegate.call.abandoned" not in spans.attributes("execute_tool act")[0]
+    (attributes,) = spans.attributes("execute_tool act")
+    assert "oncegate.call.abandoned" not in attributes
 
 
 async def test_a_caller_that_goes_before_it_is_refused_leaves_the_row(rig: MakeRig) -> None:

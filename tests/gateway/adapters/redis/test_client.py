@@ -116,8 +116,8 @@ async def test_a_script_that_is_not_there_has_not_taken(server: Server, client: 
     await client.ask("check", shared_key("check"))
     server.client.script_flush()
 
-    _, refused, _, left = await client.ask("take", shared_key("rate"), "k", 10, 1.0)
-    assert (refused, float(left)) == (b"0", 9.0)
+    _, refused, _, left, given = await client.ask("take", shared_key("rate"), "k", 10, 1.0, 1)
+    assert (refused, float(left), given) == (b"0", 9.0, b"1")
 
 
 async def test_a_server_that_never_has_the_script_is_away() -> None:
