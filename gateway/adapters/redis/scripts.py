@@ -44,7 +44,7 @@ def clock_text() -> str:
 
 def script(name: str, clock: str) -> Script:
     """The script of that name, under the given clock."""
-    heads = (clock,) if name in SHARED else (clock, _text("tenant"))
+    heads: tuple[str, ...] = (clock,) if name in SHARED else (clock, _text("tenant"))
     if name in _MOVES_APPROVALS:
         heads = (*heads, _text("approval"))
     text = "\n".join((*heads, _text(name)))
