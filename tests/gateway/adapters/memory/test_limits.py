@@ -9,7 +9,7 @@ from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits, Memory
 from gateway.manifest.policies import Rate
 from gateway.stages.execute.breaker.breaker import Kind
 from gateway.stages.execute.breaker.bulkhead import LOOKUP_SLOTS, WAITERS_PER_SLOT, Bulkhead, Entry
-from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits, Spending
+from gateway.stages.execute.breaker.ports import Bulkheads, SharedBuckets, Spending
 from gateway.stages.execute.breaker.rate import Quota
 from gateway.stages.execute.breaker.spending import Purse
 from gateway.stages.retry.budget import RESERVE
@@ -237,7 +237,7 @@ async def test_rates_and_budgets_go_by_the_clock() -> None:
     """What is counted is in `tests/conformance/test_limits.py`."""
     clock = ManualClock()
     counted = MemoryLimits(clock)
-    rates: RateLimits = counted
+    rates: SharedBuckets = counted
     spending: Spending = counted
     quota = Quota(name="n", partition="acme", key="k", rate=Rate(count=1, per_s=10.0))
     purse = Purse(tenant="acme", run_id="r", unit="u")
