@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
-from sys import intern
 from typing import Any, Final
 
 import orjson
@@ -79,25 +78,36 @@ def decode(row: Sequence[Any], sealer: Sealer) -> Record:
         SealError: its bodies do not open.
     """
     key, identity_key, occurrence, operation_id, state, version, lease_until, created, settled, tombstone, *texts = row
-    machine: dict[str, Any] = orjson.loads(texts[0])
+    told: dict[str, Any] = orjson.loads(texts[0])
     bodies, holds = (Bodies(), ()) if texts[1] is None else _opened(sealer.open(texts[1], bound_to=key))
-    origin, attempts = Origin(**_interned(machine.pop("origin"))), machine.pop("attempts")
     return Record(
         key=key,
         identity_key=identity_key,
         occurrence=occurrence,
         operation_id=operation_id,
-        origin=origin,
+        origin=_origin(told["origin"]),
+        fingerprint=told["fingerprint"],
         holds=holds,
         state=_STATES[state],
         version=version,
+        fence=told["fence"],
+        owner=told["owner"],
         lease_until=lease_until,
-        attempts=tuple([_attempt(told, machine["fingerprint"]) for told in attempts]),
+        attempts=tuple([_attempt(it, told["fingerprint"]) for it in told["attempts"]]),
+        closed_at=told["closed_at"],
+        negatives=told["negatives"],
+        negative_at=told["negative_at"],
         created_wall=created,
         settled_wall=settled,
+        settled_by=told.get("settled_by"),
+        evidence=told.get("evidence"),
+        outcome_code=told["outcome_code"],
+        status=told["status"],
         bodies=bodies,
+        approval_id=told.get("approval_id"),
+        approved_until=told.get("approved_until"),
+        repeat_of=told.get("repeat_of"),
         tombstone=bool(tombstone),
-        **_interned(machine),
     )
 
 
@@ -137,15 +147,42 @@ def decode_row(body: bytes) -> ExecutionRow:
     return ExecutionRow(**{**told, "kind": RowKind(told["kind"])})
 
 
+def _origin(told: dict[str, Any]) -> Origin:
+    return Origin(
+        tenant=told["tenant"],
+        subject=told["subject"],
+        operation=told["operation"],
+        tool=told["tool"],
+        tool_version=told["tool_version"],
+        manifest_digest=told["manifest_digest"],
+        effect=told["effect"],
+        keyed=told["keyed"],
+        revision=told["revision"],
+        run_id=told["run_id"],
+        step=told["step"],
+        caller_key=told["caller_key"],
+        traceparent=told["traceparent"],
+        # Records of earlier versions have neither.
+        reader_digest=told.get("reader_digest"),
+        reader_place=told.get("reader_place"),
+    )
+
+
 def _attempt(told: dict[str, Any], fingerprint: str) -> Attempt:
-    knowledge = _KNOWLEDGE[told.pop("knowledge")]
-    # Records of earlier versions have one fingerprint for all their attempts.
-    return Attempt(knowledge=knowledge, **{"fingerprint": fingerprint, **_interned(told)})
-
-
-def _interned(told: dict[str, Any]) -> dict[str, Any]:
-    """The same under the interpreter's own names: with a parser's, a call compares each with each of its parameters."""
-    return {intern(name): value for name, value in told.items()}
+    return Attempt(
+        number=told["number"],
+        fence=told["fence"],
+        sent_at=told["sent_at"],
+        sent_wall=told["sent_wall"],
+        acts_until=told["acts_until"],
+        one_effect=told["one_effect"],
+        # Records of earlier versions have one fingerprint for all their attempts, and no form.
+        fingerprint=told.get("fingerprint", fingerprint),
+        key_form=told.get("key_form", ""),
+        knowledge=_KNOWLEDGE[told["knowledge"]],
+        code=told["code"],
+        status=told["status"],
+    )
 
 
 def _opened(text: bytes) -> tuple[Bodies, tuple[Hold, ...]]:
@@ -158,6 +195,9 @@ def _opened(text: bytes) -> tuple[Bodies, tuple[Hold, ...]]:
         request=None if request is None else rest[:request],
         baseline=tuple(head["baseline"]),
         result=None if result is None else rest[request or 0 :],
-        former=tuple(Former(**{**it, "origin": Origin(**it["origin"])}) for it in head.get("former", ())),
+        former=tuple(
+            Former(fingerprint=it["fingerprint"], origin=_origin(it["origin"]), arguments=it["arguments"])
+            for it in head.get("former", ())
+        ),
     )
     return bodies, tuple(Hold(*told) for told in head["holds"])

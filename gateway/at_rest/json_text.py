@@ -33,4 +33,6 @@ def _plain(value: Any) -> dict[Any, Any]:
 
 @cache
 def _teller_of(kind: Any) -> Callable[[Any], dict[str, Any]]:
-    return teller(field.name for field in fields(kind))
+    # A compiled value tells its fields itself (`compiling/values.py`).
+    told: Callable[[Any], dict[str, Any]] | None = getattr(kind, "__told__", None)
+    return teller(field.name for field in fields(kind)) if told is None else told

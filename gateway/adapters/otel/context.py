@@ -35,15 +35,15 @@ class SpanName(NamedTuple):
     @property
     def traceparent(self) -> str:
         """The header's value, version 00."""
-        return f"00-{self.trace_id:032x}-{self.span_id:016x}-{'01' if self.sampled else '00'}"
+        return f"00-{self.trace_id_hex}-{self.span_id_hex}-{'01' if self.sampled else '00'}"
 
     @property
     def trace_id_hex(self) -> str:
-        return f"{self.trace_id:032x}"
+        return self.trace_id.to_bytes(_TRACE_BITS // 8, "big").hex()
 
     @property
     def span_id_hex(self) -> str:
-        return f"{self.span_id:016x}"
+        return self.span_id.to_bytes(_SPAN_BITS // 8, "big").hex()
 
 
 def parse_traceparent(header: str | None) -> SpanName | None:

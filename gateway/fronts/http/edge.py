@@ -49,7 +49,8 @@ class Beside(Protocol):
 
 def request_ids(prefix: str) -> Iterator[str]:
     """Unique in this process; `prefix` keeps processes apart."""
-    return map(f"{prefix}{{:08x}}".format, itertools.count(1))
+    for number in itertools.count(1):
+        yield prefix + format(number, "08x")
 
 
 class Edge:
