@@ -78,6 +78,10 @@ def island() -> Iterator[Island]:
         pytest.skip("this machine does not allow network namespaces")
     try:
         _ip("link", "add", f"v{made.name}", "type", "veth", "peer", "name", "eth0", "netns", made.name)
+    except subprocess.CalledProcessError:
+        _ip("netns", "del", made.name)
+        raise
+    try:
         for address in (made.ours, made.provider):
             _ip("address", "add", f"{address}/24", "dev", f"v{made.name}")
         _ip("link", "set", f"v{made.name}", "up")
@@ -85,6 +89,8 @@ def island() -> Iterator[Island]:
         _ip("-n", made.name, "link", "set", "eth0", "up")
         yield made
     finally:
+        # With its namespace the link would go, too, but only some time later: the next test makes one of that name.
+        _ip("link", "del", f"v{made.name}")
         _ip("netns", "del", made.name)
 
 
