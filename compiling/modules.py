@@ -1,4 +1,7 @@
-"""Which modules are compiled: those that a call passes through, but for what mypyc cannot take."""
+"""Which modules are compiled: those that a call passes through, but for coroutines and what mypyc cannot take.
+
+Coroutines are left to the interpreter: a compiled one is no coroutine function to who asks, such as Starlette of its routes.
+"""
 
 from pathlib import Path
 from typing import Final
@@ -50,5 +53,6 @@ def chosen(root: Path) -> list[str]:
         and not any(
             word in name.removeprefix("gateway/manifest/") for word in _AT_LOAD if name.startswith("gateway/manifest/")
         )
-        and "pydantic" not in path.read_text(encoding="utf-8")
+        and "pydantic" not in (source := path.read_text(encoding="utf-8"))
+        and ("async def" not in source or path.name == "ports.py")
     ]

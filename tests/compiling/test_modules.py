@@ -17,6 +17,13 @@ def test_what_a_call_passes_through_is_compiled() -> None:
     } <= set(chosen(ROOT))
 
 
+def test_no_coroutine_is_compiled() -> None:
+    """Only ports, which have no bodies, may declare one."""
+    for name in chosen(ROOT):
+        if not name.endswith("/ports.py"):
+            assert "async def" not in (ROOT / name).read_text(encoding="utf-8"), name
+
+
 def test_what_is_left_out_exists() -> None:
     """A reason outlives no module."""
     assert [name for name in LEFT_OUT if not (ROOT / name).exists()] == []
