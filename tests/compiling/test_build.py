@@ -15,6 +15,7 @@ from compiling.values import written_out
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = '''
 from dataclasses import dataclass, field
+from gateway.contract.changed import changed
 from gateway.contract.quick import quick
 
 
@@ -26,6 +27,12 @@ class Refund:
     order: str
     paise: int = 0
     facts: dict[str, int] = field(default_factory=dict)
+    value: str = ""
+
+
+def valued(refund: Refund) -> Refund:
+    """Changed by compiled code, in a field of any name."""
+    return changed(refund, value="new")
 
 
 class Refused(ValueError):
@@ -62,7 +69,8 @@ assert small.__file__.endswith(".so"), small.__file__
 refund = small.Refund(order="ORD-1")
 assert refund == small.Refund(order="ORD-1", paise=0)
 assert changed(refund, paise=5) == replace(refund, paise=5) != refund
-assert json_text(refund) == b'{"order":"ORD-1","paise":0,"facts":{}}'
+assert json_text(refund) == b'{"order":"ORD-1","paise":0,"facts":{},"value":""}'
+assert small.valued(refund).value == "new"
 assert small.refuse(small.Refused("no", code="rejected")) == "rejected"
 assert small.refuse(small.TooLarge("no", code="rejected")) == "too_large"
 print("as before")
