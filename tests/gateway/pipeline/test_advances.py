@@ -21,6 +21,7 @@ from tests.clocks import ManualClock
 from tests.conformance.stores import host
 from tests.gateway.adapters.redis.asking import client_of
 from tests.redis_servers import free_port
+from tests.waiting import turns
 
 FAST = Rate(count=1_000, per_s=1.0)
 BUCKET = Quota(name="n", partition="acme", key="a", rate=FAST)
@@ -75,7 +76,7 @@ async def test_what_is_held_needs_no_store(path: Path) -> None:
     other.execute("BEGIN IMMEDIATE")
     held = [await rates.take([BUCKET]) for _ in range(at_most(FAST) - 1)]
     waiting = asyncio.create_task(rates.take([BUCKET]))
-    await asyncio.sleep(0)
+    await turns()
 
     assert [it.refused for it in held] == [None] * 49
     assert not waiting.done()
@@ -93,7 +94,7 @@ async def test_a_call_that_is_cancelled_spends_nothing_that_is_held(path: Path) 
     blocker = apsw.Connection(str(path))
     blocker.execute("BEGIN IMMEDIATE")
     waiting = asyncio.create_task(rates.take([BUCKET, OTHER]))
-    await asyncio.sleep(0)
+    await turns()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -116,7 +117,7 @@ async def test_calls_that_come_while_one_asks_take_one_each(path: Path) -> None:
     blocker = apsw.Connection(str(path))
     blocker.execute("BEGIN IMMEDIATE")
     waiting = [asyncio.create_task(rates.take([BUCKET])) for _ in range(10)]
-    await asyncio.sleep(0)
+    await turns()
     blocker.execute("ROLLBACK")
     await asyncio.gather(*waiting)
     # What one of them got for all is not lost by the others.
