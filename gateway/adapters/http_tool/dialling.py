@@ -92,15 +92,15 @@ async def _first_of(addresses: Sequence[Address], port: int) -> socket.socket:
     """The socket that connects first, each address getting a head start over the next."""
     if len(addresses) == 1:
         return await _connect(addresses[0], port)
-    todo = list(addresses)
+    untried = list(addresses)
     running: set[asyncio.Task[socket.socket]] = set()
     failure: BaseException | None = None
     try:
-        while todo or running:
-            if todo:
-                running.add(asyncio.get_running_loop().create_task(_connect(todo.pop(0), port)))
+        while untried or running:
+            if untried:
+                running.add(asyncio.get_running_loop().create_task(_connect(untried.pop(0), port)))
             done, running = await asyncio.wait(
-                running, timeout=STAGGER_S if todo else None, return_when=asyncio.FIRST_COMPLETED
+                running, timeout=STAGGER_S if untried else None, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 if (failure := task.exception()) is None:
