@@ -14,6 +14,7 @@ from typing import Final
 from compiling.exceptions import left_ordinary
 from compiling.modules import chosen
 from compiling.values import written_out
+from compiling.waits import moved_behind
 
 _ROOT: Final = Path(__file__).parent.parent
 _NOT_COPIED: Final = shutil.ignore_patterns(
@@ -34,7 +35,7 @@ def copy(into: Path) -> list[str]:
         target = into / name
         content = source.read_bytes()
         if name in with_values:
-            content = left_ordinary(written_out(content.decode(), name)).encode()
+            content = left_ordinary(written_out(moved_behind(content.decode(), name), name)).encode()
         if not target.exists() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)

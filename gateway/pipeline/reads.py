@@ -11,6 +11,7 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.deadline import attempt_limits
+from gateway.stages.execute.attempt.exchange import Limits
 from gateway.stages.execute.attempt.freshness import anew
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Unknown
 from gateway.stages.execute.breaker.breaker import Kind
@@ -111,7 +112,6 @@ async def _attempt(
     )
     if isinstance(admission, Withheld):
         return admission
-    outcome: Outcome | None = None
     cut_short = attempt.deadline < parts.clock.monotonic() + tool.timeouts.read_s
     try:
         limits = attempt_limits(
@@ -123,14 +123,28 @@ async def _attempt(
             fresh_connection=tool.backend.fresh_connection,
             reserved=lookup,
         )
-        if isinstance(limits, NotSent):
-            return limits
-        kind = AttemptKind.LOOKUP if lookup else AttemptKind.RETRY if attempt.number > 1 else AttemptKind.FIRST
-        seen = trace.attempt(attempt_facts(tool, number=attempt.number, kind=kind, delay_s=attempt.delay_s))
-        ended = await exchange(parts, tool, rendered, limits, seen)
-        outcome = judge(parts, tool, ended, sends=attempt.number)
-        seen.ended(ended, outcome)
-        return outcome
-    finally:
-        timed_out = isinstance(outcome, Unknown) and outcome.code == ErrorCode.DOWNSTREAM_TIMEOUT
-        await admission.end(outcome, cut_short=cut_short and timed_out)
+        late = isinstance(limits, NotSent)
+        outcome = limits if isinstance(limits, NotSent) else await _sent(parts, tool, rendered, limits, trace, attempt)
+    except BaseException:
+        await admission.end()
+        raise
+    timed_out = isinstance(outcome, Unknown) and outcome.code == ErrorCode.DOWNSTREAM_TIMEOUT
+    await admission.end(None if late else outcome, cut_short=cut_short and timed_out)
+    return outcome
+
+
+async def _sent(
+    parts: Parts,
+    tool: Tool,
+    rendered: RenderedRequest,
+    limits: Limits,
+    trace: CallTrace | ReconcileTrace,
+    attempt: _Try,
+) -> Outcome:
+    lookup, again = attempt.kind is Kind.LOOKUP, attempt.number > 1
+    kind = AttemptKind.LOOKUP if lookup else AttemptKind.RETRY if again else AttemptKind.FIRST
+    seen = trace.attempt(attempt_facts(tool, number=attempt.number, kind=kind, delay_s=attempt.delay_s))
+    ended = await exchange(parts, tool, rendered, limits, seen)
+    outcome = judge(parts, tool, ended, sends=attempt.number)
+    seen.ended(ended, outcome)
+    return outcome

@@ -21,7 +21,6 @@ from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import State
-from gateway.stages.execute.operation.sighting import Identifier
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import AttemptKind, CallTrace
 from gateway.stages.retry.decision import RetryAfter, decide
@@ -115,15 +114,16 @@ class Undertaking:
     async def _see_baseline(self, admission: Admission) -> Withheld | NotSent | None:
         """What is there before the first send; why nothing is sent, with the admission ended, where it is not seen."""
         effort = self.effort
-        seen: tuple[Identifier, ...] | Withheld | None = None
         try:
             seen = await self._looker.baseline(
                 effort.record, effort.tool, self._trace, deadline=self._deadline, under=admission
             )
-        finally:
+        except BaseException:
             # A probe that never left must not keep the breaker's one lease.
-            if seen is None or isinstance(seen, Withheld):
-                await admission.end()
+            await admission.end()
+            raise
+        if seen is None or isinstance(seen, Withheld):
+            await admission.end()
         if isinstance(seen, Withheld):
             return seen
         if seen is None:

@@ -240,11 +240,16 @@ class SqliteOperationStore:
     async def close(self) -> None:
         try:
             await self._rows.flush()
-        finally:
-            await self._writer.close()
-            self._file.reading.close()
-            self._file.writing.close()
-            self._file.witness.close()
+        except BaseException:
+            await self._let_go()
+            raise
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        await self._writer.close()
+        self._file.reading.close()
+        self._file.writing.close()
+        self._file.witness.close()
 
     def _require_in_place(self) -> None:
         """Write nothing into a file that its path does not lead to any more: nobody would find it there again."""

@@ -54,8 +54,10 @@ class CallEndpoint:
             return 0
         except Refusal as refusal:
             answer = await self._own(refusal.envelope(exchange.meta(now(), known_name(tool))), caller)
-        except Exception:
-            logger.exception("a tool call failed in the gateway", extra={"request_id": exchange.request_id})
+        except Exception as error:
+            logger.exception(
+                "a tool call failed in the gateway", exc_info=error, extra={"request_id": exchange.request_id}
+            )
             code = self._failed if asked else ErrorCode.GATEWAY_ERROR
             answer = await self._own(fail(code, exchange.meta(now(), known_name(tool))), caller)
         await client.answer(answer)

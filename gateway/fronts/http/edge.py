@@ -168,7 +168,7 @@ class Edge:
             if isinstance(error, StoreUnfitError | RevisionError):
                 logger.error("the gateway does not start: %s", error)  # noqa: TRY400 - it is a sentence, and says all
             else:
-                logger.exception("the gateway did not start")
+                logger.exception("the gateway did not start", exc_info=error)
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
         await send({"type": "lifespan.startup.complete"})
@@ -176,7 +176,7 @@ class Edge:
         try:
             await self._stop()
         except Exception as error:
-            logger.exception("the gateway did not stop cleanly")
+            logger.exception("the gateway did not stop cleanly", exc_info=error)
             await send({"type": "lifespan.shutdown.failed", "message": str(error)})
             return
         await send({"type": "lifespan.shutdown.complete"})
