@@ -168,7 +168,7 @@ async def open_site(folder: Path, conditions: Conditions) -> AsyncIterator[Site]
         folder.mkdir(parents=True)  # noqa: ASYNC240 - nothing else runs yet
         key = _key(folder, "agent", *PERMISSIONS)
         leads = _key(folder, "lead-1", "refunds:approve"), _key(folder, "lead-2", "refunds:approve")
-        provider = await ProviderProcess.start(folder)
+        provider = await ProviderProcess.start(folder, launch=forked)
         running.push_async_callback(provider.stop)
         server = await RedisProcess.start(folder, *KEEPS)
         proxy = await running.enter_async_context(proxy_to(server.port))

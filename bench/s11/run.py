@@ -75,7 +75,7 @@ class Site:
 async def open_site(folder: Path) -> AsyncIterator[Site]:
     """The site, while the block runs."""
     _NURSERY.set_forkserver_preload(["bench.s11.worker", "asyncpg"])
-    provider = await ProviderProcess.start(folder)
+    provider = await ProviderProcess.start(folder, launch=forked)
     try:
         permissions = ("refunds:write", "refunds:read")
         token = await create_key(folder / "keys.json", subject="agent", tenant="s11", permissions=permissions)
