@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -68,20 +69,38 @@ class _News(asyncio.Protocol):
     def __init__(self) -> None:
         self.pid: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._pipe: asyncio.BaseTransport | None = None
         self._heard = b""
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the pipe, to close it after the last line."""
+        self._pipe = transport
+
     def data_received(self, data: bytes) -> None:
-        """Set what has become known."""
+        """Set the id when it is known; after the last line there is nothing to wait for."""
         self._heard += data
-        for future, line in zip((self.pid, self.ended), self._heard.split(b"\n")[:-1], strict=False):
-            if not future.done():
-                future.set_result(int(line))
+        lines = self._lines()
+        if lines and not self.pid.done():
+            self.pid.set_result(lines[0])
+        if len(lines) > 1 and self._pipe is not None:
+            self._pipe.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Without its last line: the nursery has died, and with it every word about the process."""
-        for future in (self.pid, self.ended):
-            if not future.done():
+        """Set how it ended, once the pipe is closed: who hears it may end the loop, and leaves nothing open.
+
+        Without its last line the nursery has died, and with it every word about the process.
+        """
+        lines = self._lines()
+        for future, line in zip_longest((self.pid, self.ended), lines):
+            if future.done():
+                continue
+            if line is None:
                 future.set_exception(exc or EOFError("the nursery is gone"))
+            else:
+                future.set_result(line)
+
+    def _lines(self) -> list[int]:
+        return [int(line) for line in self._heard.split(b"\n")[:-1]]
 
 
 class _Forked:
