@@ -20,6 +20,8 @@ GREEN = "===== 7 passed, 1 skipped in 0.50s ====="
 WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm")
 """What a machine has on which nothing is missed."""
 STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples"]
+BESIDE = "collected"
+"""Made while another step runs, and done before the tests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,9 @@ class Ran:
     lines: list[str]
     errors: str
     made: list[str]
-    """The targets that were asked of make, in order."""
+    """The targets that were asked of make, in order, but for what is made beside a step."""
+    beside: list[str]
+    """What had been made beside a step when the tests began."""
     installed: str
 
 
@@ -78,11 +82,13 @@ def run(tmp_path: Path) -> Run:
             check=False,
         )
         made, installed = tmp_path / "made", tmp_path / "installed"
+        asked = made.read_text(encoding="utf-8").split() if made.exists() else []
         return Ran(
             status=ended.returncode,
             lines=ended.stdout.splitlines(),
             errors=ended.stderr,
-            made=made.read_text(encoding="utf-8").split() if made.exists() else [],
+            made=[target for target in asked if target != BESIDE],
+            beside=[target for target in asked[: asked.index("test")] if target == BESIDE] if asked else [],
             installed=installed.read_text(encoding="utf-8") if installed.exists() else "",
         )
 
@@ -95,10 +101,11 @@ def test_all_green(run: Run) -> None:
 
     assert (ran.status, ran.lines[-1]) == (0, "7 passed, 1 skipped in 0.50s")
     assert ran.made == STEPS
+    assert ran.beside == [BESIDE]
     assert (ran.errors, ran.installed) == ("", "")
 
 
-@pytest.mark.parametrize("target", STEPS[1:])
+@pytest.mark.parametrize("target", [*STEPS[1:], BESIDE])
 def test_every_step_is_a_target(target: str) -> None:
     """What is asked of make is in the Makefile."""
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
@@ -119,6 +126,15 @@ def test_a_red_step_does_not_stop_the_others(run: Run, step: str) -> None:
     assert ran.made == STEPS
     assert (ran.status, ran.lines[-1]) == (1, "7 passed, 1 skipped in 0.50s")
     assert f"{step} failed with status 3" in ran.errors
+
+
+def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None:
+    """It holds up the tests and not lint; what it prints is not shown, and that it fails is for the tests to say."""
+    ran = run(collected=f"echo aside; sleep 0.5; echo late >&2; echo prepared >>{tmp_path}/made; exit 3")
+
+    assert (ran.status, ran.lines[-1], ran.errors) == (0, "7 passed, 1 skipped in 0.50s", "")
+    assert "aside" not in ran.lines
+    assert ran.made == [*STEPS[:2], "prepared", *STEPS[2:]]
 
 
 def test_red_tests_are_counted(run: Run) -> None:

@@ -8,6 +8,7 @@ from random import Random
 
 from bench.faults.judge import RESULT_KNOWN, unsettled
 from bench.faults.site import PLAIN, Conditions, Site
+from bench.nursery import forked
 from bench.scenarios.half_open import one_probe, quick_breakers
 from bench.scenarios.replicas import Replicas, Store
 from bench.scenarios.stage import Column, Stage
@@ -44,7 +45,7 @@ class Door:
 async def open_door(folder: Path, conditions: Conditions) -> AsyncIterator[Door]:
     """Start everything, and end it."""
     folder.mkdir(parents=True)  # noqa: ASYNC240 - nothing else runs yet
-    provider = await ProviderProcess.start(folder)
+    provider = await ProviderProcess.start(folder, launch=forked)
     target = Replicas(Store.REDIS, command=conditions.command)
     try:
         setting = Setting(provider_url=provider.url, folder=folder, processes=2, manifests=quick_breakers)

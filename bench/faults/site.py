@@ -15,6 +15,7 @@ from bench.faults import client
 from bench.faults.client import Answer, Refund
 from bench.faults.judge import RESULT_KNOWN, judge
 from bench.faults.proxy import Proxy, Weather, proxy_to
+from bench.nursery import forked
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from bench.scenarios.stage import TOOLS, Column
 from bench.scenarios.target import Kind
@@ -89,6 +90,7 @@ class Site:
             options={"ONCEGATE_SWEEP_INTERVAL_S": "0.5", **self.conditions.options},
             command=self.conditions.command,
             store=f"redis://127.0.0.1:{self.proxy.port}",
+            launch=forked,
         )
 
     def new_refund(self, tool: str | None = None) -> Refund:
@@ -166,7 +168,7 @@ async def open_site(folder: Path, conditions: Conditions) -> AsyncIterator[Site]
         folder.mkdir(parents=True)  # noqa: ASYNC240 - nothing else runs yet
         key = _key(folder, "agent", *PERMISSIONS)
         leads = _key(folder, "lead-1", "refunds:approve"), _key(folder, "lead-2", "refunds:approve")
-        provider = await ProviderProcess.start(folder)
+        provider = await ProviderProcess.start(folder, launch=forked)
         running.push_async_callback(provider.stop)
         server = await RedisProcess.start(folder, *KEEPS)
         proxy = await running.enter_async_context(proxy_to(server.port))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_client import LoopState
+from bench.nursery import forked
 from bench.s11.worker import Delivery, Window, deliver, outcome
 from gateway.demo.gateway_process import create_key, start_gateway
 from gateway.demo.provider_process import ProviderProcess
@@ -74,11 +75,11 @@ class Site:
 async def open_site(folder: Path) -> AsyncIterator[Site]:
     """The site, while the block runs."""
     _NURSERY.set_forkserver_preload(["bench.s11.worker", "asyncpg"])
-    provider = await ProviderProcess.start(folder)
+    provider = await ProviderProcess.start(folder, launch=forked)
     try:
         permissions = ("refunds:write", "refunds:read")
         token = await create_key(folder / "keys.json", subject="agent", tenant="s11", permissions=permissions)
-        gateway = await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url)
+        gateway = await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url, launch=forked)
         try:
             template = Delivery(url=gateway.url, token=token, provider_url=provider.url, store="", order="")
             yield Site(provider=provider, template=template, orders=itertools.count(_FIRST_ORDER))

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from bench.nursery import forked
 from bench.scenarios.burst import PATIENCE_S, ask, from_processes
 from bench.scenarios.target import Call, Kind, Setting, Told, Word
 from gateway.adapters.files.keys import create_key
@@ -81,6 +82,7 @@ class OnceGate:
             command=self._command,
             host=self._host,
             store=self._store,
+            launch=forked,
         )
 
     async def call(self, call: Call, *, process: int = 0) -> Told:

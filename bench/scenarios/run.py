@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench.nursery import forked
 from bench.scenarios.naive import Naive
 from bench.scenarios.stage import Column, Finding, Scenario, Stage
 from bench.scenarios.target import Setting, Target, UnsupportedError
@@ -105,7 +106,7 @@ async def _world(
     plan: Plan, folder: Path, columns: tuple[Column, ...], scenario: Scenario | None = None
 ) -> AsyncIterator[World]:
     folder.mkdir(parents=True)  # noqa: ASYNC240 - nothing else runs yet
-    provider = await ProviderProcess.start(folder, "--port", str(plan.provider_port))
+    provider = await ProviderProcess.start(folder, "--port", str(plan.provider_port), launch=forked)
     setting = Setting(provider_url=provider.url, folder=folder)
     if scenario is not None:
         setting = replace(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from gateway.demo.processes import Child
+from gateway.demo.processes import Child, Launch, executed
 
 COMMAND = (sys.executable, "-m", "gateway")
 
@@ -40,7 +40,7 @@ async def create_key(
     return key
 
 
-async def start_gateway(
+async def start_gateway(  # noqa: PLR0913 - all but three have a default
     folder: Path,
     *,
     manifests: Path,
@@ -50,6 +50,7 @@ async def start_gateway(
     command: Sequence[str] = COMMAND,
     host: str = "127.0.0.1",
     store: str | None = None,
+    launch: Launch = executed,
 ) -> Child:
     """Start `oncegate serve` on a free port and wait until it listens.
 
@@ -68,7 +69,7 @@ async def start_gateway(
         "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL",
         **(options or {}),
     }
-    return await Child.start(serve, log=folder / f"{name}.log", environment=environment)
+    return await Child.start(serve, log=folder / f"{name}.log", environment=environment, launch=launch)
 
 
 def unsettled(folder: Path) -> dict[str, str]:

@@ -4,10 +4,11 @@ import asyncio
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 URL = re.compile(rb"https?://[0-9a-zA-Z.\-]+:[0-9]+")
 STARTS_WITHIN_S = 30.0
@@ -18,10 +19,46 @@ class NotStartedError(Exception):
     """The process ended, or said nothing, before it listened; the message holds its last words."""
 
 
+class Running(Protocol):
+    """A process that was started, as `asyncio.subprocess.Process` has it."""
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+
+    @property
+    def stdout(self) -> asyncio.StreamReader | None:
+        """What it prints."""
+
+    @property
+    def returncode(self) -> int | None:
+        """How it ended: an exit code, or a signal's number below zero; None while it runs."""
+
+    async def wait(self) -> int:
+        """Wait until it has ended; returns how."""
+
+
+Launch = Callable[[Sequence[str], BinaryIO, Mapping[str, str] | None], Awaitable[Running]]
+"""Starts a command with its errors going to a file, in our environment (None) or the given one."""
+
+
+async def executed(command: Sequence[str], errors: BinaryIO, environment: Mapping[str, str] | None) -> Running:
+    """Start a command as a shell does."""
+    return await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=errors,
+        env=environment,
+        # Ctrl-C is for the one who started us: children end when we say so, in the order we choose.
+        start_new_session=True,
+    )
+
+
 class Child:
     """One process that printed the address at which it listens."""
 
-    def __init__(self, process: asyncio.subprocess.Process, url: str, log: Path) -> None:
+    def __init__(self, process: Running, url: str, log: Path) -> None:
         self._process = process
         self._draining = asyncio.create_task(drain(process))
         self.url = url
@@ -40,21 +77,14 @@ class Child:
         log: Path,
         environment: Mapping[str, str] | None = None,
         within_s: float = STARTS_WITHIN_S,
+        launch: Launch = executed,
     ) -> "Child":
         """Start a command, in our environment or the given one, and wait until it prints its URL.
 
         Raises NotStartedError.
         """
         with log.open("ab") as sink:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=sink,
-                env=environment,
-                # Ctrl-C is for the one who started us: children end when we say so, in the order we choose.
-                start_new_session=True,
-            )
+            process = await launch(command, sink, environment)
         try:
             url = await asyncio.wait_for(_address(process), within_s)
         except TimeoutError:
@@ -116,7 +146,7 @@ async def run_to_end(command: Sequence[str], *, environment: Mapping[str, str] |
     return Ended(code=process.returncode or 0, printed=printed.decode(errors="replace"))
 
 
-async def _address(process: asyncio.subprocess.Process) -> str | None:
+async def _address(process: Running) -> str | None:
     assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
     async for line in process.stdout:
         if found := URL.search(line):
@@ -124,20 +154,20 @@ async def _address(process: asyncio.subprocess.Process) -> str | None:
     return None
 
 
-async def drain(process: asyncio.subprocess.Process) -> None:
+async def drain(process: Running) -> None:
     """Read what nobody asks for, or the process would stand still when the pipe is full."""
     assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
     while await process.stdout.read(1 << 16):
         pass
 
 
-def send(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
+def send(process: Running, how: signal.Signals) -> None:
     """As `Process.send_signal`, which also polls, and so takes the exit code away from the loop that waits for it."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, how)
 
 
-async def end(process: asyncio.subprocess.Process, how: signal.Signals) -> int:
+async def end(process: Running, how: signal.Signals) -> int:
     """Send a signal, and SIGKILL if that does not end it; returns the exit code."""
     if process.returncode is None:
         send(process, how)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from gateway.demo.processes import Child
+from gateway.demo.processes import Child, Launch, executed
 
 
 class ProviderProcess:
@@ -26,10 +26,10 @@ class ProviderProcess:
         return self._child.url
 
     @classmethod
-    async def start(cls, folder: Path, *flags: str) -> "ProviderProcess":
+    async def start(cls, folder: Path, *flags: str, launch: Launch = executed) -> "ProviderProcess":
         """Start one with its ledger and log in `folder`; `flags` as on its command line."""
         command = [sys.executable, "-m", "gateway.demo.provider", "--ledger", str(folder / "ledger.sqlite"), *flags]
-        return cls(await Child.start(command, log=folder / "provider.log"))
+        return cls(await Child.start(command, log=folder / "provider.log", launch=launch))
 
     async def script(self, subject: str, *behaviours: object, then: object = None, method: str = "POST") -> None:
         """Say how the next requests for a subject are to be treated, and those after them."""

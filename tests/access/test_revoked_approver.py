@@ -7,6 +7,7 @@ import httpx
 
 from bench.faults import client
 from bench.faults.client import Refund
+from bench.nursery import forked
 from bench.scenarios.approvals import LARGE_PAISE
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from bench.scenarios.stage import TOOLS, Column
@@ -49,6 +50,7 @@ async def test_what_a_lead_allowed_is_void_without_the_leads_key(tmp_path: Path)
         manifests=MANIFESTS,
         provider_url=provider.url,
         options={"ONCEGATE_RELOAD_INTERVAL_S": "100ms"},
+        launch=forked,
     )
     try:
         waits = await client.call(gateway.url, agent, REFUND)

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.demo.gateway_process import create_key, start_gateway
+from bench.nursery import forked
+from gateway.adapters.files.keys import create_key
+from gateway.demo.gateway_process import start_gateway
 from gateway.demo.processes import Child
 from gateway.demo.provider_process import ProviderProcess
 from gateway.demo.sides import MANIFESTS
@@ -31,10 +33,11 @@ async def open_site(
     folder: Path, *, manifests: Path = MANIFESTS, permissions: Sequence[str] = PERMISSIONS
 ) -> AsyncIterator[Site]:
     """The site, while the block runs."""
-    provider = await ProviderProcess.start(folder)
+    provider = await ProviderProcess.start(folder, launch=forked)
     try:
-        token = await create_key(folder / "keys.json", subject="agent", tenant="demo", permissions=permissions)
-        gateway = await start_gateway(folder, manifests=manifests, provider_url=provider.url)
+        keys, granted = folder / "keys.json", tuple(permissions)
+        token, _ = create_key(keys, subject="agent", tenant="demo", permissions=granted, attributes={})
+        gateway = await start_gateway(folder, manifests=manifests, provider_url=provider.url, launch=forked)
         try:
             yield Site(provider=provider, gateway=gateway, token=token)
         finally:

@@ -12,6 +12,7 @@ import redis
 
 from bench.faults import client
 from bench.faults.client import Answer, Refund
+from bench.nursery import forked
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from bench.scenarios.stage import TOOLS, Column
 from bench.scenarios.target import Kind
@@ -47,6 +48,7 @@ class Place:
             provider_url=self.provider.url,
             store=f"redis://127.0.0.1:{self.port}",
             options=options,
+            launch=forked,
         )
 
     @property
@@ -79,7 +81,7 @@ class Place:
 async def place(tmp_path: Path) -> AsyncIterator[Place]:
     """With no server yet."""
     key, _ = create_key(tmp_path / "keys.json", subject="agent", tenant="acme", permissions=PERMISSIONS, attributes={})
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     made = Place(folder=tmp_path, provider=provider, key=key, port=redis_servers.free_port())
     try:
         yield made

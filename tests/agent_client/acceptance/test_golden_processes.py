@@ -12,6 +12,7 @@ from agent_client import Gateway, LoopState, Runner, SQLiteCheckpoints, Unsealed
 from agent_client.events import Marked
 from agent_client.examples.order_8472 import CUSTOMER, GOAL, ORDER, refund, script
 from agent_client.fold import fold
+from bench.nursery import forked
 from gateway.demo.gateway_process import create_key, start_gateway
 from gateway.demo.provider_process import ProviderProcess
 from gateway.demo.sides import AGENT_MAY
@@ -52,7 +53,7 @@ async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
             permissions=("refunds:approve",),
             attributes={"max_approval_paise": 500_000},
         )
-        gateway = await start_gateway(tmp_path, manifests=MANIFESTS, provider_url=provider.url)
+        gateway = await start_gateway(tmp_path, manifests=MANIFESTS, provider_url=provider.url, launch=forked)
         stack.push_async_callback(gateway.stop)
         clients = [await stack.enter_async_context(Gateway(gateway.url, token=token)) for token in (agent, lead)]
         yield Shop(provider=provider, agent=clients[0], lead=clients[1])

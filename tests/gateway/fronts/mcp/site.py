@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.nursery import forked
 from bench.scenarios.oncegate import MANIFESTS
-from gateway.demo.gateway_process import create_key, start_gateway
+from gateway.adapters.files.keys import create_key
+from gateway.demo.gateway_process import start_gateway
 from gateway.demo.processes import Child
 from gateway.demo.provider_process import ProviderProcess
 from tests.gateway.fronts.http.served import read_answer
@@ -93,15 +95,15 @@ def _refund(order: str, paise: int) -> dict[str, Any]:
 
 
 async def _gateway(folder: Path, provider: ProviderProcess) -> Child:
-    return await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url)
+    return await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url, launch=forked)
 
 
 @contextlib.asynccontextmanager
 async def site(folder: Path, *, modern: bool = True) -> AsyncIterator[Site]:
     """Start both, and end them."""
-    provider = await ProviderProcess.start(folder)
+    provider = await ProviderProcess.start(folder, launch=forked)
     try:
-        key = await create_key(folder / "keys.json", subject="agent", tenant="t", permissions=PERMISSIONS)
+        key, _ = create_key(folder / "keys.json", subject="agent", tenant="t", permissions=PERMISSIONS, attributes={})
         running = Site(await _gateway(folder, provider), provider, key, folder, modern)
         try:
             yield running

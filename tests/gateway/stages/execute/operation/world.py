@@ -7,19 +7,22 @@ instead of numbers, so that the walk is finite: `now` is always 0, a moment in t
 
 from collections import deque
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from gateway.contract.changed import changed
 from gateway.stages.execute.operation import lookups, machine, replay
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.execute.operation.machine import Ownership, Settlement
-from gateway.stages.execute.operation.record import OWNED, Bodies, Origin, Record, State
+from gateway.stages.execute.operation.record import OWNED, Attempt, Bodies, Origin, Record, State
 
 NOW: Final = 0.0
 FUTURE: Final = 1.0
 PAST: Final = -1.0
 OWNER: Final = "owner"
+_NO_BODIES: Final = Bodies()
+_SENT_BODIES: Final = Bodies(request=b"r")
 LOOK: Final = lookups.LookupTerms(settle_after_s=0.5, confirm=1, confirm_every_s=0.0)
 
 
@@ -81,26 +84,43 @@ def first(tool: Tool) -> World:
     return World(record, owner=False, wires=(), effects=0, overlap=False, window="unused", key="", looks=())
 
 
-def canonical(world: World) -> World:
-    """Forget what no future decision reads, so that equal worlds are one."""
-    record = world.record
-    attempts = tuple(replace(a, fence=0, code=None, status=None) for a in record.attempts)
-    record = replace(
-        record, version=1, fence=1, attempts=attempts, settled_wall=None, settled_by=None, outcome_code=None,
-        created_wall=0.0, bodies=Bodies(request=b"r" if attempts else None),
-    )  # fmt: skip
-    wires = []
-    for wire in world.wires:
-        hears, road, answer, may_write, closed = wire
-        if hears != "m":
-            may_write = False
-        if hears == "d":
-            answer, road = "", road if road == "f" else "v"
-        elif hears == "w" and not answer and road != "f":
-            road = "v"
-        wires.append(Wire(hears, road, answer, may_write, closed and road == "f"))
-    owner = world.owner and record.state in (State.CLAIMED, State.SENT)
-    return world._replace(record=record, wires=tuple(wires), owner=owner)
+def canonical(world: World, before: World | None = None) -> World:
+    """Forget what no future decision reads, so that equal worlds are one. What it has from `before` is so already."""
+    record, wires = world.record, world.wires
+    if before is None or record is not before.record:
+        attempts = tuple(_read_of(attempt) for attempt in record.attempts)
+        record = changed(
+            record, version=1, fence=1, attempts=attempts, settled_wall=None, settled_by=None, outcome_code=None,
+            created_wall=0.0, bodies=_SENT_BODIES if attempts else _NO_BODIES,
+        )  # fmt: skip
+    if before is None or wires is not before.wires:
+        wires = tuple(_heard_of(*wire) for wire in wires)
+    return World(
+        record=record,
+        owner=world.owner and record.state in (State.CLAIMED, State.SENT),
+        wires=wires,
+        effects=world.effects,
+        overlap=world.overlap,
+        window=world.window,
+        key=world.key,
+        looks=world.looks,
+    )
+
+
+def _read_of(attempt: Attempt) -> Attempt:
+    if attempt.fence == 0 and attempt.code is None and attempt.status is None:
+        return attempt
+    return changed(attempt, fence=0, code=None, status=None)
+
+
+def _heard_of(hears: str, road: str, answer: str, may_write: bool, closed: bool) -> Wire:  # noqa: FBT001 - as they stand in a wire
+    if hears != "m":
+        may_write = False
+    if hears == "d":
+        answer, road = "", road if road == "f" else "v"
+    elif hears == "w" and not answer and road != "f":
+        road = "v"
+    return Wire(hears, road, answer, may_write, closed and road == "f")
 
 
 class Moves:
@@ -110,11 +130,9 @@ class Moves:
         self.tool = tool
 
     def of(self, world: World) -> Iterator[tuple[str, World]]:
-        """Yield (what happens, the world after it), canonical and changed."""
+        """Yield (what happens, the world after it), canonical; it may be the same."""
         for label, after in self._all(world):
-            result = canonical(after)
-            if result != world:
-                yield label, result
+            yield label, canonical(after, world)
 
     def _all(self, world: World) -> Iterator[tuple[str, World]]:
         yield from self._calls(world)
@@ -172,14 +190,14 @@ class Moves:
             wires = world.wires
             if self.tool.without != "send_by":
                 wires = tuple(w._replace(may_write=False) for w in wires)
-            yield "the lease runs out", world._replace(record=replace(record, lease_until=PAST), wires=wires)
+            yield "the lease runs out", world._replace(record=changed(record, lease_until=PAST), wires=wires)
         dead = machine.see_dead_lease(record, now=NOW)
         if dead is not record:
             if self.tool.without == "lease" and record.state is not State.CLAIMED:
-                dead = replace(dead, state=State.FREE)
+                dead = changed(dead, state=State.FREE)
             yield "somebody sees the dead lease", self._set(world, dead)
         if record.state is State.UNKNOWN and record.closed_at == NOW:
-            settled = replace(record, closed_at=PAST)
+            settled = changed(record, closed_at=PAST)
             wires = tuple(w._replace(road="v") if w.road == "f" and w.closed else w for w in world.wires)
             yield "settle_after passes", world._replace(record=settled, wires=wires)
         for index, wire in enumerate(world.wires):
@@ -228,7 +246,7 @@ class Moves:
         record = machine.learn(world.record, index + 1, evidence, SETTLEMENT, now=NOW, authoritative=for_all)
         left_sent = world.record.state is State.SENT and record.state is State.UNKNOWN
         if self.tool.without == "join" and left_sent and evidence is not Evidence.LOST:
-            record = replace(record, state=State.FREE)
+            record = changed(record, state=State.FREE)
         return self._set(world, record)
 
     def _provider_side(self, world: World, index: int) -> Iterator[tuple[str, World]]:
@@ -325,8 +343,8 @@ def _wire(world: World, index: int, **changes: object) -> World:
 
 def _over(record: Record, index: int) -> Record:
     attempts = list(record.attempts)
-    attempts[index] = replace(attempts[index], acts_until=PAST)
-    return replace(record, attempts=tuple(attempts))
+    attempts[index] = changed(attempts[index], acts_until=PAST)
+    return changed(record, attempts=tuple(attempts))
 
 
 def identity(world: World) -> Hashable:
