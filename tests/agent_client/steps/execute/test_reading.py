@@ -27,7 +27,8 @@ async def ran(
     task = TaskType(
         "t", tools=["lookup_order", "get_refund_status"], limits=Limits(**{"max_steps": len(lines), **limits})
     )
-    async with open_desk() as (desk, gateway):
+    # A wait that is longer than it should be would be one without an end on this clock.
+    async with asyncio.timeout(60), open_desk() as (desk, gateway):
         desk.answers["lookup_order"] = answers or []
         runner = Runner(
             gateway=wrap(gateway) if wrap else gateway,
@@ -73,6 +74,7 @@ def test_L45_what_may_be_repeated_is_what_the_contract_says() -> None:
         ErrorCode.NOT_FOUND,
     }
     assert not may_repeat(fail(ErrorCode.RATE_LIMITED, META, retry_after_s=60.0))
+    assert not may_repeat(fail(ErrorCode.CIRCUIT_OPEN, META, retry_after_s=1.0))
     assert not may_repeat(succeed({}, META))
 
 
@@ -166,8 +168,10 @@ async def test_L54_a_poll_ends_with_the_first_new_answer() -> None:
 async def test_L54_one_pause_is_bounded() -> None:
     """`max_wait_seconds`, and what is left of the deadline."""
     _, _, clock = await ran(waiting(1, seconds=10_000), DONE, max_wait_seconds=7)
+    _, _, late = await ran(waiting(1, seconds=10_000), DONE, active_seconds=6)
 
     assert clock.waits == [7.0]
+    assert late.waits[0] == 6.0
 
 
 async def test_a_wait_for_a_write_is_refused() -> None:
