@@ -114,28 +114,35 @@ async def test_X04_scenario_4_reads_of_one_reply_run_together_and_cost_one_step(
     assert state.evidence[0].step == state.evidence[7].step == 1
 
 
+class Hanging:
+    """Never answers a read."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def call(self, _: Any) -> Any:
+        await asyncio.Event().wait()
+
+
 async def test_a_read_that_hangs_is_given_up_and_repeated() -> None:
     """`read_seconds` bounds one attempt; the model is told, and may know another way."""
-
-    class Hanging:
-        """Never answers a read."""
-
-        def __init__(self, inner: Any) -> None:
-            self.inner = inner
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
-
-        async def call(self, _: Any) -> Any:
-            await asyncio.Event().wait()
-
-    async with asyncio.timeout(10):
-        state, _, clock = await ran(READ, DONE, wrap=Hanging, read_seconds=9)
+    state, _, clock = await ran(READ, DONE, wrap=Hanging, read_seconds=9)
 
     assert clock.waits.count(9.0) == 3
     assert [r.code for r in state.tool_history] == ["timeout_unknown_outcome"] * 3
     assert state.observations[0].text == "No answer to the read within 9.0 s."
     assert state.status == "BUDGET_EXHAUSTED"
+
+
+async def test_a_read_that_hangs_is_given_up_with_the_tasks_own_time() -> None:
+    """What is left of it, where `read_seconds` has more."""
+    state, _, clock = await ran(READ, DONE, wrap=Hanging, active_seconds=6)
+
+    assert clock.waits[0] == 6.0
+    assert (state.status, state.reason) == ("BUDGET_EXHAUSTED", "deadline")
 
 
 def waiting(times: int, seconds: float = 3) -> Any:
