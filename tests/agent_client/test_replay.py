@@ -1,15 +1,18 @@
 """Decisions made again: compared, with nothing run and nothing written."""
 
+import asyncio
 import contextlib
 from typing import Any
 
 import pytest
 
 from agent_client.inference import ModelTrouble
+from agent_client.limits import Limits
 from agent_client.replay import Change, NoDecision, ReplayedCall, compare
-from agent_client.runner import UnknownTask
+from agent_client.runner import Runner, UnknownTask
 from agent_client.sealing import AesSealer, new_key
 from agent_client.task_type import TaskType
+from tests.agent_client.brisk import BriskClock
 from tests.agent_client.test_approvals import Office, office
 from tests.agent_client.world import CHECK, DONE, LOOKUP, ORDER, REFUND, Scripted, World, refund_task, reply, run_task
 
@@ -116,6 +119,26 @@ async def test_a_model_that_does_not_answer_proposes_nothing(office: Office, tro
 
     assert (diff.trouble, diff.same, diff.proposed) == ("overloaded", False, ())
     assert diff.calls[0].change is Change.MISSING
+
+
+async def test_a_model_that_does_not_answer_in_time_proposes_nothing(office: Office) -> None:
+    """`inference_seconds`, or what is left of the task's own time where that is less."""
+
+    async def silent(_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    for name, limits in (("a", Limits(inference_seconds=9)), ("b", Limits(active_seconds=7))):
+        runner, _ = office.worker(READ, DONE)
+        await runner.start("refund", goal="g", task_id=name, limits=limits)
+        await runner.run(name)
+    clock = BriskClock(longest_s=20)
+    patient = Runner(gateway=office.gateway, model=silent, checkpoints=office.store, tasks=[office.task], clock=clock)
+
+    async with asyncio.timeout(60):
+        told = [(await patient.replay(name, at=0)).trouble for name in ("a", "b")]
+
+    assert told == ["no answer within 9.0 s", "no answer within 7.0 s"]
+    assert clock.waits == [9.0, 7.0]
 
 
 async def test_a_prompt_that_cannot_be_afforded_any_more_is_told(office: Office) -> None:

@@ -1,5 +1,9 @@
 """Admission, running, looking, sweeping."""
 
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +15,11 @@ from agent_client.limits import Limits
 from agent_client.runner import Runner, UnknownTask
 from agent_client.sealing import AesSealer, new_key
 from agent_client.secrecy import SealerRequired
+from agent_client.state import LoopState
 from agent_client.status import Status
 from agent_client.task_type import TaskType
+from agent_client.telemetry import SILENCE, Invocation
+from tests.agent_client.brisk import FixedChance
 from tests.agent_client.test_approvals import Office, office
 from tests.agent_client.world import DONE, ISSUE, ORDER, REFUND, Scripted, World, refund_task, reply, run_task
 
@@ -72,6 +79,64 @@ async def test_what_happened_can_be_followed_while_it_happens_and_afterwards(off
     assert isinstance(seen[-2], Finished)
     assert isinstance(seen[-1], Marked)
     assert [event async for event in runner.events("t", after=len(seen) - 1)] == seen[-1:]
+
+
+async def test_who_follows_a_task_hears_of_it_until_it_is_over(office: Office) -> None:
+    """What happens later too, from another worker."""
+    runner, _ = office.worker(CANNOT)
+    await runner.start("refund", goal="g", task_id="t")
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        following = tasks.create_task(_all(runner))
+        await office.clock.sleepers(1)
+        await office.worker(CANNOT)[0].run("t")
+        await office.clock.advance(1.0)
+
+    assert any(isinstance(event, Finished) for event in following.result())
+    assert following.result() == [event async for event in runner.events("t")]
+
+
+async def _all(runner: Runner) -> list[Any]:
+    return [event async for event in runner.events("t", follow=True)]
+
+
+async def test_a_sweep_leaves_tasks_of_a_type_it_does_not_have(office: Office) -> None:
+    """Another worker of the same checkpoints has them."""
+    state = await office.suspended()
+    office.desk.decide(state.approval.id, "expired")
+    office.clock.step_wall(10 * 365 * 86_400)
+    office.task = TaskType("other")
+
+    assert await office.worker(CANNOT)[0].sweep() == ()
+
+
+async def test_a_worker_over_other_edges_is_otherwise_the_same(office: Office) -> None:
+    """Clock, chance, telemetry and task types are those it came from."""
+    watched: list[str] = []
+
+    class Watching:
+        """Notes each task that is looked at."""
+
+        @contextlib.contextmanager
+        def invocation(self, state: LoopState) -> Iterator[Invocation]:
+            watched.append(state.task_id)
+            yield SILENCE
+
+    chance, model = FixedChance(), Scripted(CANNOT)
+    first = Runner(
+        gateway=office.gateway,
+        model=Scripted(DONE),
+        checkpoints=office.store,
+        tasks=[office.task],
+        clock=office.clock,
+        chance=chance,
+        telemetry=Watching(),
+    )
+    worker = first.over(replace(first.edges, model=model))
+    await worker.start("refund", goal="g", task_id="t")
+    await worker.run("t")
+
+    assert (worker.clock, worker.chance) == (office.clock, chance)
+    assert (watched, len(model.seen)) == (["t"], 1)
 
 
 async def test_a_log_that_was_tampered_with_is_not_run(office: Office) -> None:

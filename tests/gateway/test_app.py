@@ -15,6 +15,7 @@ from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.app import Gateway, assemble, log_fault, open_store
 from gateway.contract.call import Caller, ToolCall
+from gateway.manifest.policies import Rate
 from gateway.settings import Settings, SettingsError
 from tests.gateway.adapters.otel.scraped import read_scrape
 from tests.gateway.manifest.sample import changed
@@ -143,6 +144,7 @@ async def test_secrets_come_from_the_environment_or_a_directory(site: Site) -> N
         ({"manifests": "/nowhere"}, "the manifests in /nowhere cannot be used"),
         ({"secrets_dir": "/nowhere"}, "secrets_dir /nowhere: No such file or directory"),
         ({"store": "sqlite:////nowhere/records.db"}, "sqlite:////nowhere/records.db: "),
+        ({"authorization_servers": ["https://login.example"]}, "authorization_servers needs public_url"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(site: Site, settings: dict[str, Any], sentence: str) -> None:
@@ -196,6 +198,8 @@ async def test_what_an_operator_sets_reaches_the_pipeline(site: Site) -> None:
         "rows": "sync",
         "allow_volatile": True,
         "argument_hash_key": "a key of this deployment",
+        "caller_rate": ["50/s", "600/m"],
+        "tenant_rate": ["7/h"],
     }
     gateways = [site.assemble(**given), site.assemble(store="memory://"), site.assemble(store="memory://")]
     bounds, drawn, other = (it.core._parts.bounds for it in gateways)
@@ -206,6 +210,9 @@ async def test_what_an_operator_sets_reaches_the_pipeline(site: Site) -> None:
     assert (bounds.sync_rows, bounds.allow_volatile, bounds.hash_key) == (True, True, b"a key of this deployment")
     assert (drawn.sync_rows, drawn.allow_volatile, len(drawn.hash_key)) == (False, False, 32)
     assert drawn.hash_key != other.hash_key
+    assert bounds.rates.caller == (Rate(count=50, per_s=1.0), Rate(count=600, per_s=60.0))
+    assert bounds.rates.tenant == (Rate(count=7, per_s=3600.0),)
+    assert not drawn.rates
 
 
 async def test_reloading_takes_manifests_and_keys(site: Site) -> None:

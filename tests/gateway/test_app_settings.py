@@ -11,10 +11,12 @@ from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySett
 from gateway.adapters.sqlite.host import this_host
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.app import open_store
-from gateway.contract.call import Caller, Unproved
+from gateway.contract.call import Caller, ToolCall, Unproved
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.settings import SettingsError
 from gateway.stages.execute.operation.ports import RowFilter
+from tests.gateway.manifest.sample import changed
+from tests.gateway.pipeline.rig import CALLER, read
 from tests.gateway.test_app import Site, _switch_interval, closed, site
 
 __all__ = ["_switch_interval", "site"]
@@ -120,3 +122,29 @@ async def test_a_file_of_another_machine_is_taken_over_only_on_purpose(
     with pytest.raises(SettingsError, match=r"another (machine|host)"):
         open_store(site.settings())
     await open_store(site.settings(accept_host=True)).close()
+
+
+async def test_tokens_for_a_gateway_with_a_name_are_no_trouble(site: Site) -> None:
+    """`authorization_servers` beside the `public_url` that they need."""
+    named = site.assemble(authorization_servers=["https://login.example"], public_url="https://gateway.example")
+    await closed(named)
+
+    assert sorted(named.core._parts.tools.catalogue.tools) == ["act", "get_status"]
+
+
+async def test_only_commands_that_are_allowed_are_started(site: Site) -> None:
+    """`mcp_commands`; a program that is not among them is not run, and the call says why."""
+    ran = site.folder / "ran"
+    program = site.folder / "server"
+    program.write_text(f"#!/bin/sh\necho ran >> {ran}\n", encoding="utf-8")
+    program.chmod(0o755)
+    section = {"command": str(program), "tool": "status", "digest": f"sha256:{'0' * 64}"}
+    site.write(changed(read(), {"name": "there", "backend": {"mcp": section}}))
+    call = ToolCall(tool="there", arguments={"order": "A"})
+    told = []
+    for commands in ([], [str(program)]):
+        gateway = site.assemble(mcp_commands=commands)
+        told.append(((await gateway.core.call(call, CALLER)).ok, ran.exists()))
+        await closed(gateway)
+
+    assert told == [(False, False), (False, True)]

@@ -64,6 +64,13 @@ async def test_what_the_provider_asked_for_is_never_undercut() -> None:
     assert clock.waits == [7.0]
 
 
+async def test_of_prose_no_more_is_kept_than_is_of_use() -> None:
+    """8,000 characters; no decision reads them."""
+    state, _, _ = await ran(reply(("lookup_order", {"order_id": "1"}), text="é" * 8_001), CANNOT)
+
+    assert state.turns[0].text == "é" * 8_000
+
+
 async def test_a_refusal_of_the_provider_is_not_repeated() -> None:
     """A bad request stays one (scenario 20: and nothing that was done is run again)."""
     state, model, _ = await ran(READ, ModelTrouble("400: bad tool schema", retryable=False))

@@ -85,6 +85,18 @@ async def test_what_production_is_needs_the_flag(provider: ProviderProcess, mani
     assert await provider.effects() == 0
 
 
+def test_the_tool_is_one_of_the_settings_and_uses_only_names_that_they_list(manifests: Path) -> None:
+    """`manifests` and `manifest_env`, as for `serve`."""
+    line = ("certify", "issue_refund", "--against", "http://127.0.0.1:9", "--manifests", str(manifests), *WORDS)
+    unlisted = run(*line, "--manifest-env", "OTHER_URL")
+    (manifests / "issue_refund.yaml").unlink()
+    gone = run(*line)
+
+    assert (unlisted.exit_code, gone.exit_code) == (1, 2)
+    assert "PAYMENTS_URL is not an environment name that the operator lists" in unlisted.stderr
+    assert "there is no tool issue_refund" in gone.stderr
+
+
 async def test_an_unknown_outcome_is_called_so(provider: ProviderProcess, manifests: Path) -> None:
     """It may have acted, and the rest is not tried."""
     await provider.script("ORD-7", {"ending": "close"})

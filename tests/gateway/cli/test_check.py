@@ -75,9 +75,10 @@ def test_programs_get_json_or_sarif(tmp_path: Path) -> None:
 
 def test_the_directory_of_the_settings_is_checked_by_default(tmp_path: Path) -> None:
     """Without an argument it is what `serve` would load."""
-    result = run("check", environment={"ONCEGATE_MANIFESTS": folder(tmp_path, GOOD)})
+    result = run("check", environment={"ONCEGATE_MANIFESTS": folder(tmp_path, GOOD + "colour: red\n")})
 
-    assert result.exit_code == 0
+    assert result.exit_code == 1
+    assert "lookup_order.yaml:18:1: error:" in result.stdout
 
 
 def test_strict_takes_warnings_for_a_no(tmp_path: Path) -> None:

@@ -217,6 +217,11 @@ def test_marked_arguments_are_told_apart() -> None:
 
     assert tool.material == ("order", "amount", "urgent")
     assert tool.sensitive == {"note"}
+    for mark in ("x-sensitive", "x-immaterial"):
+        assert compiled(KEYED, {"arguments.properties.urgent": {"type": "boolean", mark: True}}).material == (
+            "order",
+            "amount",
+        )
 
 
 def test_digests_tell_manifests_apart() -> None:
@@ -232,6 +237,22 @@ def test_digests_tell_manifests_apart() -> None:
     assert described.identity_digest == tool.identity_digest == moved.identity_digest != renormalised.identity_digest
     reordered = compiled(dict(reversed(list(KEYED.items()))))
     assert reordered.digest == tool.digest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"effect": "idempotent"},
+        {"identity.operation": "act_before"},
+        {"identity.fields": ["order", "amount"]},
+        {"identity.scope": "run"},
+        {"holds": {"order": "order"}},
+    ],
+    ids=["effect", "operation", "fields", "scope", "holds"],
+)
+def test_what_identifies_an_operation_changes_its_identity(change: dict[str, Any]) -> None:
+    """Each of them: records made with the old one would be met by calls that mean something else."""
+    assert compiled(KEYED, change).identity_digest != compiled(KEYED).identity_digest
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.manifest.catalog import load
 from gateway.manifest.placeholders import CallValues
-from tests.gateway.manifest.sample import KEYED, OPERATOR, READ, changed, compiled, complaints, errors
+from tests.gateway.manifest.sample import KEYED, OPERATOR, READ, REMOVED, changed, compiled, complaints, errors
 
 HTTP = "backend.http"
 
@@ -112,3 +112,20 @@ def test_a_style_is_about_one_hole() -> None:
 
     assert target.target.endswith("?kind=a")
     assert "template" in errors(READ, {"backend.http.query": {"kind": {**styled, "value": "x"}}})
+
+
+def test_a_form_is_the_body_and_has_styles_as_a_query_has() -> None:
+    """`form`; a list in either is written as its style says."""
+    both = {"n": "{args.amount}", "tags": {"value": "{args.tags}", "style": "comma"}}
+    changes = {
+        "arguments.properties.tags": {"type": "array", "items": {"type": "string"}},
+        f"{HTTP}.body": REMOVED,
+        f"{HTTP}.form": both,
+        f"{HTTP}.query": both,
+    }
+    given = CallValues(args={"order": "A", "amount": 5, "tags": ["a", "b"]}, key="k")
+    rendered = compiled(KEYED, changes).backend.request.render(given)
+
+    assert rendered.body == b"n=5&tags=a%2Cb"
+    assert rendered.target.partition("?")[2] == "n=5&tags=a%2Cb"
+    assert dict(rendered.headers)["content-type"] == "application/x-www-form-urlencoded"

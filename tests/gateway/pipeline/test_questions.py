@@ -227,3 +227,15 @@ async def test_the_catalogue_is_what_the_caller_may_use(rig: MakeRig) -> None:
     assert (shown["by_key"].needs_run_id, shown["by_key"].needs_key) == (False, True)
     reader = Caller(subject="agent", tenant="acme", permissions=frozenset({"things:read"}))
     assert [it.name for it in await gateway.pipeline.catalogue(reader)] == ["get_status"]
+
+
+async def test_a_tool_is_shown_as_its_manifest_has_it(rig: MakeRig) -> None:
+    """Title, version and description; for how long an answer is kept; that it will go, since when and for what."""
+    deprecated = {"since": "2.0.0", "use_instead": "get_status", "remove_after": "2027-01-31"}
+    words = {"title": "Act once", "version": "2.1.0", "description": "Acts.", "deprecated": deprecated}
+    gateway = await rig(looked_up({**words, "identity.window": "2h"}))
+    shown = {it.name: it for it in await gateway.pipeline.catalogue(CALLER)}
+    act, status = shown["act"], shown["get_status"]
+    assert (act.title, act.version, act.description, act.window_s) == ("Act once", "2.1.0", "Acts.", 7200.0)
+    assert act.deprecated == deprecated
+    assert (status.title, status.window_s, status.deprecated) == ("get_status", None, None)

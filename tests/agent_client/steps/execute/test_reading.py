@@ -27,7 +27,8 @@ async def ran(
     task = TaskType(
         "t", tools=["lookup_order", "get_refund_status"], limits=Limits(**{"max_steps": len(lines), **limits})
     )
-    async with open_desk() as (desk, gateway):
+    # A wait that is longer than it should be would be one without an end on this clock.
+    async with asyncio.timeout(60), open_desk() as (desk, gateway):
         desk.answers["lookup_order"] = answers or []
         runner = Runner(
             gateway=wrap(gateway) if wrap else gateway,
@@ -73,6 +74,7 @@ def test_L45_what_may_be_repeated_is_what_the_contract_says() -> None:
         ErrorCode.NOT_FOUND,
     }
     assert not may_repeat(fail(ErrorCode.RATE_LIMITED, META, retry_after_s=60.0))
+    assert not may_repeat(fail(ErrorCode.CIRCUIT_OPEN, META, retry_after_s=1.0))
     assert not may_repeat(succeed({}, META))
 
 
@@ -112,28 +114,35 @@ async def test_X04_scenario_4_reads_of_one_reply_run_together_and_cost_one_step(
     assert state.evidence[0].step == state.evidence[7].step == 1
 
 
+class Hanging:
+    """Never answers a read."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def call(self, _: Any) -> Any:
+        await asyncio.Event().wait()
+
+
 async def test_a_read_that_hangs_is_given_up_and_repeated() -> None:
     """`read_seconds` bounds one attempt; the model is told, and may know another way."""
-
-    class Hanging:
-        """Never answers a read."""
-
-        def __init__(self, inner: Any) -> None:
-            self.inner = inner
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.inner, name)
-
-        async def call(self, _: Any) -> Any:
-            await asyncio.Event().wait()
-
-    async with asyncio.timeout(10):
-        state, _, clock = await ran(READ, DONE, wrap=Hanging, read_seconds=9)
+    state, _, clock = await ran(READ, DONE, wrap=Hanging, read_seconds=9)
 
     assert clock.waits.count(9.0) == 3
     assert [r.code for r in state.tool_history] == ["timeout_unknown_outcome"] * 3
     assert state.observations[0].text == "No answer to the read within 9.0 s."
     assert state.status == "BUDGET_EXHAUSTED"
+
+
+async def test_a_read_that_hangs_is_given_up_with_the_tasks_own_time() -> None:
+    """What is left of it, where `read_seconds` has more."""
+    state, _, clock = await ran(READ, DONE, wrap=Hanging, active_seconds=6)
+
+    assert clock.waits[0] == 6.0
+    assert (state.status, state.reason) == ("BUDGET_EXHAUSTED", "deadline")
 
 
 def waiting(times: int, seconds: float = 3) -> Any:
@@ -166,8 +175,10 @@ async def test_L54_a_poll_ends_with_the_first_new_answer() -> None:
 async def test_L54_one_pause_is_bounded() -> None:
     """`max_wait_seconds`, and what is left of the deadline."""
     _, _, clock = await ran(waiting(1, seconds=10_000), DONE, max_wait_seconds=7)
+    _, _, late = await ran(waiting(1, seconds=10_000), DONE, active_seconds=6)
 
     assert clock.waits == [7.0]
+    assert late.waits[0] == 6.0
 
 
 async def test_a_wait_for_a_write_is_refused() -> None:

@@ -155,6 +155,20 @@ async def test_while_it_gives_notice_it_says_so() -> None:
     assert code == 0
 
 
+async def test_it_listens_until_the_notice_is_over() -> None:
+    """The core is told the whole time that is left; a second request to leave ends the notice."""
+    core = FakeCore()
+    async with serving(core, drain_notice_s=300, drain_grace_s=60) as served:
+        served.server.begin_drain()
+        await asyncio.wait_for(core.drained.wait(), 30)
+        accepted = (await served.client.get("/healthz")).status_code
+        leaving = served.server.should_exit
+        served.server.begin_drain()
+
+    assert (accepted, leaving) == (200, False)
+    assert core.life == ["start", "drain 360", "stop"]
+
+
 async def test_a_second_signal_does_not_wait_for_answers() -> None:
     """Whoever asks twice wants to leave now; a write is recorded all the same."""
     async with gateway(grace_s=60) as running:
@@ -234,6 +248,16 @@ async def test_a_connection_that_sends_nothing_does_not_hold_the_process() -> No
         writer.close()
 
     assert core.life == ["start", "drain 60", "stop"]
+
+
+def test_it_listens_where_it_was_told() -> None:
+    """`host` and `port`."""
+    with contextlib.closing(bind(Settings(host="127.0.0.8", port=0))) as drawn:
+        host, port = drawn.getsockname()
+    with contextlib.closing(bind(Settings(host="127.0.0.8", port=port))) as again:
+        assert again.getsockname() == ("127.0.0.8", port)
+
+    assert (host, port > 0) == ("127.0.0.8", True)
 
 
 def test_a_taken_port_is_an_error() -> None:

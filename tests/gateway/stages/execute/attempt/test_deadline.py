@@ -10,12 +10,13 @@ from gateway.stages.execute.attempt.deadline import attempt_limits, call_deadlin
 from gateway.stages.execute.attempt.exchange import Limits
 from gateway.stages.execute.attempt.outcome import NotSent
 
-TIMEOUTS = Timeouts(connect_s=2.0, write_s=3.0, read_s=5.0, pool_s=1.0, total_s=20.0, grace_s=10.0, min_send_s=0.25)
+# None is a default: a timeout that is not looked at must not be right by chance.
+TIMEOUTS = Timeouts(connect_s=1.5, write_s=3.0, read_s=6.0, pool_s=0.5, total_s=25.0, grace_s=12.0, min_send_s=0.75)
 READ = Limits(
-    connect_s=2.0,
+    connect_s=1.5,
     write_s=3.0,
-    pool_s=1.0,
-    read_s=5.0,
+    pool_s=0.5,
+    read_s=6.0,
     ends_at=120.0,
     send_deadline=120.0,
     result_bytes=64,
@@ -24,7 +25,16 @@ READ = Limits(
 
 @pytest.mark.parametrize(
     ("requested_ms", "expected"),
-    [(None, 120.0), (5_000, 105.0), (60_000, 120.0), (0, 100.0), (-7, 100.0), (10**400, 120.0), (1, 100.001)],
+    [
+        (None, 125.0),
+        (5_000, 105.0),
+        (22_000, 122.0),
+        (60_000, 125.0),
+        (0, 100.0),
+        (-7, 100.0),
+        (10**400, 125.0),
+        (1, 100.001),
+    ],
 )
 def test_the_caller_can_only_shorten_the_total(requested_ms: int | None, expected: float) -> None:
     """The deadline is the smaller of X-Request-Timeout-Ms and `total`, whatever integer was sent."""
@@ -39,7 +49,7 @@ def test_a_read_ends_with_the_callers_deadline() -> None:
 @pytest.mark.parametrize("effect", [Effect.WRITE, Effect.IDEMPOTENT])
 def test_a_write_listens_until_total_and_grace_have_passed(effect: Effect) -> None:
     """Its silence is bounded by its end only, its bytes leave by the deadline, its socket resets on close."""
-    expected = replace(READ, read_s=None, ends_at=130.0, send_deadline=110.0, linger_reset=True)
+    expected = replace(READ, read_s=None, ends_at=137.0, send_deadline=110.0, linger_reset=True)
 
     assert attempt_limits(TIMEOUTS, effect=effect, now=100.0, deadline=110.0, result_bytes=64) == expected
 
@@ -79,7 +89,7 @@ def test_no_write_begins_that_could_not_be_sent_in_time(effect: Effect, left_s: 
 
 def test_the_caller_of_a_write_waits_for_read_or_its_deadline() -> None:
     """Whichever comes first."""
-    assert caller_waits_until(TIMEOUTS, sent_at=101.0, deadline=120.0) == 106.0
+    assert caller_waits_until(TIMEOUTS, sent_at=101.0, deadline=120.0) == 107.0
     assert caller_waits_until(TIMEOUTS, sent_at=101.0, deadline=103.0) == 103.0
 
 

@@ -138,11 +138,17 @@ def test_a_returned_probe_lets_the_next_one_go_at_once() -> None:
 
 
 def test_a_plain_write_is_no_probe_while_reads_arrive() -> None:
-    """Reads arrive, so one of them will probe; the write is told when it may."""
-    refused = ask(OPEN, now=160.0, kind=Kind.PLAIN, safe_seen_at=130.0)
+    """Reads arrive, so one of them will probe; the write is told when it may: `open` after the last of them."""
+    told = []
+    for open_s in (60.0, 90.0):
+        policy = replace(POLICY, open_s=open_s)
+        refused = permit(OPEN, policy, kind=Kind.PLAIN, now=160.0, lease_s=20.0, safe_seen_at=130.0)
+        assert isinstance(refused, NotPermitted)
+        told.append((refused.reason, refused.retry_after_s))
+    late = permit(OPEN, replace(POLICY, open_s=20.0), kind=Kind.PLAIN, now=160.0, lease_s=20.0, safe_seen_at=130.0)
 
-    assert isinstance(refused, NotPermitted)
-    assert (refused.reason, refused.retry_after_s) == (Refusal.AWAITING_SAFE_PROBE, 30.0)
+    assert told == [(Refusal.AWAITING_SAFE_PROBE, 30.0), (Refusal.AWAITING_SAFE_PROBE, 60.0)]
+    assert isinstance(late, Permitted)
 
 
 @pytest.mark.parametrize("safe_seen_at", [None, 100.0])
