@@ -117,7 +117,7 @@ async def test_an_approval_is_spent_also_where_a_connection_is_at_hand(rig: Make
     assert (await gateway.call(amount=BIG)).ok
     assert (await gateway.records())[-1].approval_id == approval_id
     assert (await approval(gateway, approval_id)).status is Status.SPENT
-    gateway.clock.wall_ahead_s += 2
+    gateway.clock.ahead_s += 2
 
     error(await gateway.call(amount=BIG), ErrorCode.APPROVAL_REQUIRED)
     assert [act["n"] for act in gateway.provider.acts] == [5, BIG]
