@@ -4,6 +4,7 @@ import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from gateway import __version__
@@ -43,7 +44,7 @@ from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.parts import Bounds, Parts
 from gateway.settings import Settings, SettingsError
-from gateway.stages.execute.approval.ports import Approvers
+from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
 from gateway.stages.execute.breaker.ports import BreakerStore
@@ -76,7 +77,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         )
     shelf = _shelf(settings, environ)
     keys = KeyFile(settings.keys)
-    authenticator, reload_callers = open_callers(settings, keys)
+    authenticator, approvers, reload_callers = open_callers(settings, keys)
     egress = EgressPolicy(settings.allow_private)
     telemetry = _telemetry(settings, environ)
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
@@ -86,7 +87,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         store=open_store(settings),
         telemetry=telemetry,
         transport=HttpToolTransport(SystemClock(), egress=egress),
-        approvers=keys,
+        approvers=approvers,
     )
 
     def reload() -> None:
@@ -136,7 +137,7 @@ def wire(
     store: OperationStore,
     telemetry: OtelTelemetry,
     transport: ToolTransport,
-    approvers: Approvers | None = None,
+    approvers: Approvers = NOBODY,
 ) -> Parts:
     """The parts of a pipeline around the given edges."""
     clock = SystemClock()
@@ -237,20 +238,21 @@ def log_fault(where: str, error: BaseException) -> None:
     _log.error("unexpected fault in %s", where, exc_info=error)
 
 
-def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Callable[[], None]]:
-    """What proves who calls, and what takes its files anew.
+def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Approvers, Callable[[], None]]:
+    """What proves who calls, what knows whether an approver's proof still counts, and what takes their files anew.
 
     Raises:
         SettingsError: the file of issuers cannot be used.
     """
     if settings.issuers is None:
-        return keys, lambda: _all(keys.reload)
+        return keys, Approvers(keys=keys), partial(_all, keys.reload)
     clock = SystemClock()
     try:
         tokens = Tokens(settings.issuers, clock, wall=clock.wall)
     except IssuersError as wrong:
         raise SettingsError(str(wrong)) from wrong
-    return Credentials(keys, tokens), lambda: _all(keys.reload, tokens.reload)
+    reload = partial(_all, keys.reload, tokens.reload)
+    return Credentials(keys, tokens), Approvers(keys=keys, tokens=tokens), reload
 
 
 def _all(*steps: Callable[[], object]) -> None:

@@ -1,11 +1,13 @@
 """Approvals as stores keep them: JSON for what tells nobody the action, one sealed text for what does."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 import orjson
 
 from gateway.at_rest.sealing import Sealer
+from gateway.contract.call import Token
 from gateway.stages.execute.approval.record import Approval, Decision, Status
 
 _PLAIN: Final = (
@@ -55,6 +57,7 @@ def sealed_text(approval: Approval, sealer: Sealer) -> bytes:
             "note": decision.note,
             "attributes": decision.attributes,
             "key_id": decision.key_id,
+            "token": None if decision.token is None else asdict(decision.token),
         },
     }
     return sealer.seal(orjson.dumps(told, default=_mapping), bound_to=_name(approval.approval_id))
@@ -73,8 +76,17 @@ def decode(head: bytes, sealed: bytes, sealer: Sealer) -> Approval:
         **{**plain, "status": Status(plain["status"])},
         arguments=told["arguments"],
         reasons=tuple(told["reasons"]),
-        decision=None if decision is None else Decision(**decision),
+        decision=None if decision is None else _decision(decision),
     )
+
+
+def _decision(told: dict[str, Any]) -> Decision:
+    # One of an earlier version says nothing of a token.
+    token = told.pop("token", None)
+    if token is None:
+        return Decision(**told)
+    grants = {permission: tuple(values) for permission, values in token["grants"].items()}
+    return Decision(**told, token=Token(**{**token, "audience": tuple(token["audience"]), "grants": grants}))
 
 
 def _name(approval_id: str) -> str:

@@ -9,6 +9,26 @@ from gateway.contract.quick import quick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """What a JWT was believed for: enough to ask later whether it would be believed still, and nothing that proves it.
+
+    Attributes:
+        issuer: `iss`.
+        audience: those of `aud` that name this gateway.
+        kid, algorithm: of its signature.
+        thumbprint: of the public key, which tells it from another one of the same `kid`.
+        grants: permission to the values of the permissions claim that gave it.
+    """
+
+    issuer: str
+    audience: tuple[str, ...]
+    kid: str
+    algorithm: str
+    thumbprint: str
+    grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who is asking. Taken from the credential, never from a body or a model.
 
@@ -18,6 +38,7 @@ class Caller:
         permissions: what the manifest's `permission` is compared with.
         attributes: operator-given facts, such as `max_refund_paise`.
         key_id: of the API key that proved it; None: it was proved otherwise. Whoever holds two keys is one caller.
+        token: the JWT that proved it; None: it was proved otherwise.
     """
 
     subject: str
@@ -25,6 +46,7 @@ class Caller:
     permissions: frozenset[str] = frozenset()
     attributes: Mapping[str, Any] = field(default_factory=dict)
     key_id: str | None = field(default=None, compare=False)
+    token: Token | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

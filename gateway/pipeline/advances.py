@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gateway.stages.execute.breaker.advance import Slice, Slices
+from gateway.stages.execute.breaker.advance import Slice, Slices, at_most
 from gateway.stages.execute.breaker.ports import SharedBuckets
 from gateway.stages.execute.breaker.rate import Quota, Taken
 
@@ -41,18 +41,27 @@ class Advances:
         now = self.now()
         spent: list[Any] = [self._slices.spend(it, now) for it in quotas]
         if None not in spent:
-            return Taken(tokens=tuple(spent))
+            return Taken(tokens=tuple(spent), since=self.since(quotas))
         return await self._ask(quotas, spent, now)
 
-    async def give(self, quotas: Sequence[Quota]) -> None:
-        """Put one back into each, for all processes."""
-        await self._store.give(quotas)
+    def since(self, quotas: Sequence[Quota]) -> tuple[float | None, ...]:
+        """Of which slices the tokens are that `spend` gave just now."""
+        return tuple([self._slices.since(it) for it in quotas])
+
+    async def give(self, quotas: Sequence[Quota], since: Sequence[float | None]) -> None:
+        """Put one back into each: where tokens are taken in advance into the slice it came from, else for all processes."""
+        apart = [it for it in quotas if at_most(it.rate) == 1]
+        for it, at in zip(quotas, since, strict=True):
+            self._slices.put_back(it, at)
+        if apart:
+            await self._store.give(apart)
 
     async def _ask(self, quotas: Sequence[Quota], spent: Sequence[float | None], now: float) -> Taken:
         """Take from the store what is not held. Where it refuses, nothing is spent of what is."""
         slices = [self._slices.of(it, now) for it in quotas]
         places = [place for place, tokens in enumerate(spent) if tokens is None]
         held = [(it, it.at) for it, tokens in zip(slices, spent, strict=True) if it is not None and tokens is not None]
+        since = [None if it is None else it.at for it in slices]
         # A slice that another call is asking for already is left to it.
         own = [it if it is not None and not it.asking else None for it in (slices[place] for place in places)]
         taken = None
@@ -69,14 +78,26 @@ class Advances:
         for it, many, left in zip(own, taken.counts or counts, taken.tokens, strict=True):
             if it is not None:
                 it.fill(many, left, asked_at=now)
-        return _whole(taken, places, own, spent)
+                if taken.refused is not None and many:
+                    # Taken before another bucket refused: it is spent on nothing.
+                    it.unspend(now)
+        for place, it in zip(places, own, strict=True):
+            # One that came alone may be older than what others have taken since.
+            since[place] = None if it is None else it.at
+        return _whole(taken, places, own, spent, tuple(since))
 
 
-def _whole(taken: Taken, places: Sequence[int], own: Sequence[Slice | None], spent: Sequence[float | None]) -> Taken:
+def _whole(
+    taken: Taken,
+    places: Sequence[int],
+    own: Sequence[Slice | None],
+    spent: Sequence[float | None],
+    since: tuple[float | None, ...],
+) -> Taken:
     """What came of all quotas, of which the store was asked about those at `places`."""
     refused = taken.refused
     tokens = [0.0 if it is None else it if refused is None else it + 1.0 for it in spent]
     for place, it, left in zip(places, own, taken.tokens, strict=True):
-        tokens[place] = left if it is None or refused is not None else left + it.held
+        tokens[place] = left if it is None else left + it.held
     whose = None if refused is None else places[refused]
-    return Taken(tokens=tuple(tokens), refused=whose, wait_s=taken.wait_s)
+    return Taken(tokens=tuple(tokens), refused=whose, wait_s=taken.wait_s, since=since)

@@ -10,13 +10,15 @@ class Allowance:
 
     Attributes:
         taken: what it was counted by, which a call is once, however often it looks at its record.
+        since: what `RateLimits.give` has to know of that; only of a call that may be refused after it.
         shares: what is left of them.
         purse: where its cost is reserved.
     """
 
-    __slots__ = ("purse", "shares", "taken")
+    __slots__ = ("purse", "shares", "since", "taken")
 
     def __init__(self) -> None:
         self.taken: tuple[Quota, ...] = ()
+        self.since: tuple[float | None, ...] = ()
         self.shares: tuple[Share, ...] = ()
         self.purse: Purse | None = None

@@ -1,5 +1,6 @@
 """Does a person have to allow this call, and has one? Asked where everything else allows it, before the claim."""
 
+import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,17 +106,17 @@ class Approvals:
                 approval = None
             if approval is None or approval.status is Status.EXPIRED or self._is_over(approval):
                 made = request()
-                answer = await store.commit(Change(approval=ApprovalChange(before=None, after=made)))
-                if isinstance(answer, Applied):
+                kept = await store.commit(Change(approval=ApprovalChange(before=None, after=made)))
+                if isinstance(kept, Applied):
                     return self._told(visit, made, ErrorCode.APPROVAL_REQUIRED)
                 # Another call of the same action asked first.
                 approval = await store.approval_for(made.tenant, made.action_hash)
                 continue
             match approval.status:
-                case Status.APPROVED if still_stands(approval, visit.intention.tool.approval, self._parts.approvers):
-                    visit.trace.link(approval.traceparent, LinkType.APPROVAL_REQUEST)
-                    return Granted(approval_id=approval.approval_id, until=approval.expires_wall)
                 case Status.APPROVED:
+                    answer = await self._standing(approval, visit)
+                    if answer is not None:
+                        return answer
                     approval = await self._void(approval)
                 case Status.DENIED:
                     return self._told(visit, approval, ErrorCode.APPROVAL_DENIED)
@@ -125,6 +126,32 @@ class Approvals:
                     approval = None
                 case _:
                     return self._told(visit, approval, ErrorCode.APPROVAL_REQUIRED)
+
+    async def _standing(self, approval: Approval, visit: Visit) -> Granted | Envelope | None:
+        """What a yes lets the call do. None: whoever gave it may not any more."""
+        unsaid = await self._unsaid(approval, visit)
+        if unsaid is not None:
+            return unsaid
+        if not still_stands(approval, visit.intention.tool.approval, self._parts.approvers):
+            return None
+        visit.trace.link(approval.traceparent, LinkType.APPROVAL_REQUEST)
+        return Granted(approval_id=approval.approval_id, until=approval.expires_wall)
+
+    async def _unsaid(self, approval: Approval, visit: Visit) -> Envelope | None:
+        """The refusal where nobody can say whether a yes still stands: it is not void, and nothing goes out on it."""
+        tokens, decision, deadline = self._parts.approvers.tokens, approval.decision, visit.telling.deadline
+        if decision is None or decision.token is None or tokens is None:
+            return None
+        left_s = None if deadline is None else deadline - self._parts.clock.monotonic()
+        try:
+            async with asyncio.timeout(left_s):
+                wait_s = await tokens.ask(decision)
+        except TimeoutError:
+            return visit.telling.refuse(ErrorCode.DEADLINE_BEFORE_SEND)
+        if wait_s is None:
+            return None
+        visit.telling.approval_id = approval.approval_id
+        return visit.telling.refuse(ErrorCode.AUTHENTICATION_UNAVAILABLE, retry_after_s=wait_s)
 
     async def _void(self, approval: Approval) -> Approval | None:
         """Whoever said yes may not any more: it waits for somebody else. The approval as it stands then."""

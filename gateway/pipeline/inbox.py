@@ -13,7 +13,7 @@ from gateway.pipeline.questions import Questions, may_see
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import rfc3339
 from gateway.stages.execute.approval import machine
-from gateway.stages.execute.approval.entitlement import Bar, bar, evidence
+from gateway.stages.execute.approval.entitlement import Bar, bar, evidence, vouched
 from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter
 from gateway.stages.execute.approval.record import LIVE, Approval, Decision, Status
 from gateway.stages.execute.operation.ports import Applied, Change, StoreUnavailableError
@@ -84,6 +84,7 @@ class Inbox:
                 note=request.note,
                 attributes=evidence(terms, caller) if request.approve else {},
                 key_id=caller.key_id,
+                token=vouched(approval, caller.token) if request.approve else None,
             )
             after = machine.approve(approval, decision) if request.approve else machine.deny(approval, decision)
             change = Change(approval=ApprovalChange(before=approval, after=after), rows=(self._row(after),))

@@ -19,8 +19,8 @@ async def over_limit(parts: Parts, telling: Telling) -> Envelope | None:
     refused = await _over_budget(parts, telling)
     if refused is not None and telling.allowance.taken:
         # The other way round, a call that its rate refuses would keep a budget from one that it lets through.
-        await parts.rates.give(telling.allowance.taken)
-        telling.allowance.taken, telling.allowance.shares = (), ()
+        await parts.rates.give(telling.allowance.taken, telling.allowance.since)
+        telling.allowance.taken, telling.allowance.since, telling.allowance.shares = (), (), ()
     return refused
 
 
@@ -32,12 +32,14 @@ async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
     asked = quotas(tool.name, tool.limits, parts.bounds.rates, telling.caller)
     left = parts.rates.spend(asked)
     if left is not None:
+        if tool.cost is not None:
+            allowance.since = parts.rates.since(asked)
         allowance.taken, allowance.shares = asked, shares(asked, left)
         return None
     taken = await parts.rates.take(asked)
     allowance.shares = shares(asked, taken.tokens, refused=taken.refused, wait_s=taken.wait_s)
     if taken.refused is None:
-        allowance.taken = asked
+        allowance.taken, allowance.since = asked, taken.since
         return None
     limit = in_words(asked[taken.refused].rate)
     return telling.refuse(ErrorCode.RATE_LIMITED, retry_after_s=taken.wait_s, limit=limit)

@@ -7,7 +7,7 @@ from typing import Protocol
 from gateway.clock import Clock
 from gateway.manifest.catalog import Catalogue
 from gateway.manifest.tool import Tool
-from gateway.stages.execute.approval.ports import Approvers
+from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
 from gateway.stages.execute.breaker.ports import Bulkheads, RateLimits, Spending
@@ -93,7 +93,7 @@ class Parts:
     budgets: RetryBudgets
     telemetry: Telemetry
     bounds: Bounds
-    approvers: Approvers | None = None
-    """Asked before what somebody allowed is done; None: what was proved at the decision counts."""
+    approvers: Approvers = NOBODY
+    """Asked before what somebody allowed is done."""
     let_go: Callable[[], Awaitable[None]] = _nothing
     quarantined: Callable[[], Collection[str]] = tuple

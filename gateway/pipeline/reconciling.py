@@ -121,7 +121,8 @@ class Looker:
 
     async def look(self, record: Record, tool: Tool, trace: ReconcileTrace | CallTrace, *, deadline: float) -> Sight:
         """One look at the world for `record`."""
-        started_at, started_wall = self._parts.store.now(), self._parts.store.wall()
+        store = self._parts.store
+        started_at, started_wall = store.now(), store.wall_as_of(lookups.last_sent_wall(record))
         reader, instead = await self._readers.of(record, tool)
         told = await self._ask(reader, record, tool, trace, deadline=deadline)
         elsewhere = not isinstance(told.data, Readable) and instead is not None

@@ -127,7 +127,7 @@ class Writes:
         unsure = self._unsure_for_s(visit, snapshot.now) > 0 and looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
-        met = meet(occurrences, newcomer, now=snapshot.now, wall=store.wall())
+        met = meet(occurrences, newcomer, now=snapshot.now, wall_as_of=store.wall_as_of)
         return as_kept(met, snapshot.occurrences), snapshot
 
     def _holds(self, visit: Visit) -> tuple[Hold, ...]:

@@ -16,7 +16,7 @@ from tests.conformance.stores import STORES, Harness
 @pytest.fixture
 def clock() -> ManualClock:
     """The store's clocks."""
-    return ManualClock()
+    return ManualClock(monotonic=1_790_000_000.0)
 
 
 @pytest.fixture(params=list(STORES))

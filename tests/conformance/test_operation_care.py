@@ -3,6 +3,8 @@
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from gateway.stages.execute.operation.ports import Change, OperationStore, PinnedManifest, RowFilter, Stale
 from gateway.stages.execute.operation.record import Bodies, Hold, Record, State
 from gateway.stages.execute.operation.table import Event
@@ -123,7 +125,7 @@ async def test_retention_leaves_a_tombstone(store: OperationStore, clock: Manual
     records = {state: await drive(store, _without_holds(state, now)) for state in State}
     settled_wall = records[State.DONE].settled_wall
     assert settled_wall is not None
-    clock.step_wall(settled_wall + 100.0 - clock.wall())
+    await clock.advance(settled_wall + 100.0 - clock.wall())
 
     assert await store.forget(retention_s=100.5) == 0
     assert await store.forget(retention_s=100.0) == 2
@@ -132,6 +134,35 @@ async def test_retention_leaves_a_tombstone(store: OperationStore, clock: Manual
         kept = await store.by_key("acme", record.key)
         buried = replace(record, bodies=Bodies(), holds=(), tombstone=True, version=record.version + 1)
         assert kept == (buried if state in (State.DONE, State.REFUSED) else record)
+
+
+async def test_a_clock_that_is_set_forward_ends_nothing(harness: Harness, clock: ManualClock) -> None:
+    """Neither here nor for a gateway beside it: what was kept lasts as long as time takes. What comes after counts anew."""
+    store, other = await harness.open(), await harness.open()
+    record = await drive(store, history("a", State.DONE, clock.monotonic()))
+    settled = record.settled_wall
+    assert settled is not None
+    await other.append_rows((row("r1", at_wall=settled),), strict=True)
+    await clock.advance(settled + 10.0 - clock.wall())
+    for each in (store, other):
+        await each.look("acme", ("identity-a",))
+        assert each.wall_as_of(settled) - settled == pytest.approx(10.0, abs=0.01)
+    clock.step_wall(86_400.0)
+    await store.append_rows((row("r2", at_wall=store.wall()),), strict=True)
+
+    for each in (store, other, await harness.open()):
+        await each.look("acme", ("identity-a",))
+        assert each.wall_as_of(settled) - settled == pytest.approx(10.0, abs=0.01)
+        stepped = each.wall()
+        assert stepped == pytest.approx(settled + 86_410.0, abs=0.01)
+        assert each.wall_as_of(stepped) == pytest.approx(stepped, abs=0.01)
+        assert await each.forget(retention_s=11.0) == 0
+    await clock.advance(5.0)
+    assert store.wall_as_of(stepped) - stepped == pytest.approx(5.0, abs=0.01)
+    assert await other.forget(retention_s=16.0) == 0
+    assert await other.forget(retention_s=14.0) == 1
+    kept = [it.row_id for it in await store.list_rows(RowFilter(tenant="acme"))]
+    assert ("r2" in kept, "r1" in kept) == (True, ROWS_RETENTION_S > 15.0)
 
 
 async def test_one_operation_is_forgotten_at_once(store: OperationStore, clock: ManualClock) -> None:
@@ -163,7 +194,7 @@ async def test_tools_are_forgotten_apart(store: OperationStore, clock: ManualClo
         await store.commit(Change(after=record))
     await drive(store, (claimed("b", clock.monotonic(), by=origin(tool="open")),))
     assert done.settled_wall is not None
-    clock.step_wall(done.settled_wall + 1.0 - clock.wall())
+    await clock.advance(done.settled_wall + 1.0 - clock.wall())
 
     assert sorted(await store.tools_kept()) == ["refund", "ship", "void"]
     assert await store.forget(retention_s=0.0, tools=()) == 0

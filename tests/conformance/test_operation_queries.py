@@ -160,7 +160,7 @@ async def test_the_last_tombstone_is_among_the_settled(store: OperationStore, cl
     await store.forget(retention_s=1e9, operation_id=second.operation_id)
     found = await store.settled_results("acme", "refund", 0.0, 1)
     assert [(it.key, it.tombstone) for it in found] == [(done.key, False), (second.key, True)]
-    clock.step_wall(settled_wall + 1.0 - clock.wall())
+    await clock.advance(settled_wall + 1.0 - clock.wall())
     assert await store.forget(retention_s=0.0) == 2
     found = await store.settled_results("acme", "refund", 0.0, 10)
     assert [it.tombstone for it in found] == [True]

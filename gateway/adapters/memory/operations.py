@@ -10,6 +10,7 @@ from typing import Final
 from gateway.adapters.memory.approvals import Approvals
 from gateway.adapters.memory.care import Care
 from gateway.adapters.memory.filters import matches, row_matches
+from gateway.at_rest.wall_steps import WallSteps
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.approval.ports import ApprovalFilter
@@ -43,6 +44,7 @@ class MemoryOperationStore:
         self._rows_retention_s = rows_retention_s
         self._epoch = secrets.token_hex(16)
         self._largest_wall = 0.0
+        self._steps = WallSteps()
         self._records: dict[str, Record] = {}
         self._care = Care()
         self._approvals = Approvals()
@@ -61,7 +63,17 @@ class MemoryOperationStore:
         return self._clock.monotonic()
 
     def wall(self) -> float:
-        return max(self._clock.wall(), self._largest_wall)
+        wall = max(self._clock.wall(), self._largest_wall)
+        self._steps.look(wall, self._clock.monotonic())
+        return wall
+
+    def wall_as_of(self, stamp: float) -> float:
+        wall = self.wall()
+        return wall - self._steps.since(stamp)
+
+    def _before(self, age_s: float) -> float:
+        wall = self.wall()
+        return self._steps.before(wall, age_s)
 
     def clock_stepped_back(self) -> bool:
         return self._largest_wall - self._clock.wall() > _STEP_S
@@ -167,7 +179,7 @@ class MemoryOperationStore:
         self, *, retention_s: float, operation_id: str | None = None, tools: Collection[str] | None = None
     ) -> int:
         await self._write()
-        until = self.wall() - retention_s
+        until = self._before(retention_s)
         forgotten = 0
         for record in list(self._records.values()):
             if record.state not in ENDED or record.tombstone or record.settled_wall is None:
@@ -181,7 +193,7 @@ class MemoryOperationStore:
         if operation_id is not None and forgotten:
             self._approvals.forget_operation(operation_id)
         if operation_id is None and self._rows_retention_s is not None:
-            rows_until = self.wall() - self._rows_retention_s
+            rows_until = self._before(self._rows_retention_s)
             self._rows = {row_id: row for row_id, row in self._rows.items() if row.at_wall > rows_until}
         return forgotten
 
@@ -203,7 +215,7 @@ class MemoryOperationStore:
 
     async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
         await self._write()
-        return self._approvals.forget(self.wall() - retention_s, tool)
+        return self._approvals.forget(self._before(retention_s), tool)
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
         await self._write()

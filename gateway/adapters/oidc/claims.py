@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.adapters.oidc.issuers import Issuer
-from gateway.contract.call import Caller
+from gateway.contract.call import Caller, Token
 
 _MOST_OF_A_NAME: Final = 255
 _MOST_OF_A_TEXT: Final = 1024
@@ -29,9 +29,38 @@ def caller_of(issuer: Issuer, claims: Mapping[str, Any]) -> Caller:
     return Caller(
         subject=issuer.subject_prefix + subject,
         tenant=_tenant(issuer, claims),
-        permissions=_permissions(issuer, claims),
+        permissions=issuer.permissions(_values(issuer, claims)),
         attributes=_attributes(issuer, claims),
     )
+
+
+def token_of(issuer: Issuer, claims: Mapping[str, Any], *, kid: str, algorithm: str, thumbprint: str) -> Token:
+    """What is remembered of the token itself; `thumbprint`: of the key that proved it."""
+    said = claims.get("aud")
+    named = said if isinstance(said, list) else [said]
+    grants: dict[str, tuple[str, ...]] = {}
+    for value in _values(issuer, claims):
+        for permission in issuer.permissions((value,)):
+            grants[permission] = (*grants.get(permission, ()), value)
+    return Token(
+        issuer=issuer.issuer,
+        audience=tuple(it for it in issuer.audience if it in named),
+        kid=kid,
+        algorithm=algorithm,
+        thumbprint=thumbprint,
+        grants=grants,
+    )
+
+
+def still_granted(issuer: Issuer, tenant: str, subject: str, token: Token) -> frozenset[str]:
+    """What the permissions that a token gave then are now, by what the operator writes of its issuer; its key aside."""
+    speaks = tenant in issuer.tenants if issuer.claims.tenant is not None else tenant == issuer.tenants[0]
+    meant = not set(issuer.audience).isdisjoint(token.audience)
+    if not speaks or not meant or token.algorithm not in issuer.algorithms:
+        return frozenset()
+    if issuer.claims.permissions is None or not subject.startswith(issuer.subject_prefix):
+        return frozenset()
+    return frozenset(name for name, values in token.grants.items() if name in issuer.permissions(values))
 
 
 def _tenant(issuer: Issuer, claims: Mapping[str, Any]) -> str:
@@ -43,17 +72,17 @@ def _tenant(issuer: Issuer, claims: Mapping[str, Any]) -> str:
     return tenant
 
 
-def _permissions(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str]:
+def _values(issuer: Issuer, claims: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those of the permissions claim."""
     if issuer.claims.permissions is None:
-        return frozenset()
+        return ()
     named = _at(claims, issuer.claims.permissions)
     if isinstance(named, str):
         # As OAuth 2.0 writes scopes (RFC 6749, section 3.3).
         named = named.split(" ")
     if not isinstance(named, list):
-        return frozenset()
-    words = tuple(name for name in named[:_MOST_PERMISSIONS] if isinstance(name, str) and name)
-    return issuer.permissions(words)
+        return ()
+    return tuple(name for name in named[:_MOST_PERMISSIONS] if isinstance(name, str) and name)
 
 
 def _attributes(issuer: Issuer, claims: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -64,6 +64,7 @@ class Issuer(BaseModel):
     ca_file: Path | None = None
     skew: Annotated[Seconds, Field(ge=0, le=60)] = 30.0
     max_lifetime: Annotated[Seconds, Field(gt=0)] = 86_400.0
+    decision_lifetime: Annotated[Seconds, Field(gt=0)] | None = None
     refresh: Annotated[Seconds, Field(ge=1, le=86_400)] = 600.0
     keep: Annotated[Seconds, Field(ge=1, le=604_800)] = 86_400.0
     cooldown: Annotated[Seconds, Field(ge=1, le=3600)] = 10.0

@@ -1,11 +1,13 @@
 """A JSON Web Key Set (RFC 7517) as the keys that may verify a token: public, large enough, each with its algorithms."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 MOST_KEYS: Final = 64
 MOST_OF_A_KID: Final = 256
@@ -27,10 +29,11 @@ class KeySetError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationKey:
-    """One public key and the algorithms that it may be used with."""
+    """One public key and the algorithms that it may be used with. `thumbprint`: of the key itself, by which one knows it again."""
 
     public: Any = field(repr=False)
     algorithms: frozenset[str]
+    thumbprint: str
 
 
 def parse_key_set(document: Any) -> Mapping[str, VerificationKey]:
@@ -82,4 +85,6 @@ def _key(jwk: Any) -> VerificationKey | None:
         return None
     if isinstance(public, RSAPublicKey) and public.key_size < _LEAST_RSA_BITS:
         return None
-    return VerificationKey(public=public, algorithms=fitting)
+    # Of the key, not of the text (RFC 7638): what an issuer writes in another way is still the same key.
+    text = public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return VerificationKey(public=public, algorithms=fitting, thumbprint=hashlib.sha256(text).hexdigest())

@@ -9,13 +9,13 @@ import json
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import jwt
 
-from gateway.adapters.oidc.claims import ClaimsError, caller_of
+from gateway.adapters.oidc.claims import ClaimsError, caller_of, still_granted, token_of
 from gateway.adapters.oidc.fetching import trust
 from gateway.adapters.oidc.issuers import Issuer, IssuersError, read_issuers
 from gateway.adapters.oidc.key_set import MOST_OF_A_KID, VerificationKey
@@ -24,6 +24,7 @@ from gateway.adapters.oidc.proofs import Proof, Proofs
 from gateway.clock import Clock
 from gateway.contract.call import Caller, Unproved
 from gateway.contract.codes import ErrorCode
+from gateway.stages.execute.approval.record import Decision
 
 _log = logging.getLogger("oncegate.oidc")
 _TYPES: Final = frozenset({"jwt", "at+jwt", "application/at+jwt"})
@@ -87,6 +88,34 @@ class Tokens:
         source.renew()
         return self._proved(token, named, issuer, source)
 
+    def today(self, tenant: str, decision: Decision) -> frozenset[str]:
+        """Which of the permissions that the token of a decision gave then it would give now."""
+        token = decision.token
+        issuer, source = (None, None) if token is None else self._issuers.get(token.issuer, (None, None))
+        if token is None or issuer is None or source is None:
+            return frozenset()
+        key = source.find(token.kid)
+        if key is None or key.thumbprint != token.thumbprint or token.algorithm not in key.algorithms:
+            return frozenset()
+        if issuer.decision_lifetime is not None and self._wall() - decision.wall >= issuer.decision_lifetime:
+            return frozenset()
+        return still_granted(issuer, tenant, decision.by, token)
+
+    async def ask(self, decision: Decision) -> float | None:
+        """Ask the issuer of a decision's token for its keys, where that cannot be put off; seconds until it may be told."""
+        token = decision.token
+        while token is not None and (entry := self._issuers.get(token.issuer)) is not None:
+            _, source = entry
+            if (source.find(token.kid) is None or source.is_neglected()) and source.may_ask():
+                await source.ask()
+            else:
+                source.renew()
+            # An entry of the file that was changed meanwhile has no keys yet.
+            if self._issuers.get(token.issuer) == entry:
+                # A key that is not there may be one that the issuer still publishes, where it could not be asked.
+                return source.wait_s() if source.find(token.kid) is None and source.failed else None
+        return None
+
     def reload(self) -> bool:
         """Take the file as it is now. False: it cannot be used, and the old issuers stay."""
         try:
@@ -133,7 +162,8 @@ class Tokens:
             times = _times(claims, issuer, self._wall())
             if isinstance(times, Unproved):
                 return times
-            caller = caller_of(issuer, claims)
+            signed = {"kid": named.kid, "algorithm": named.algorithm, "thumbprint": key.thumbprint}
+            caller = replace(caller_of(issuer, claims), token=token_of(issuer, claims, **signed))
         except jwt.InvalidAudienceError:
             return _no("it is meant for another audience")
         except jwt.MissingRequiredClaimError:

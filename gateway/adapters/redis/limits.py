@@ -8,6 +8,7 @@ from urllib.parse import quote
 from gateway.adapters.redis.client import Client, Value
 from gateway.adapters.redis.memory import shared_key
 from gateway.clock import Clock
+from gateway.stages.execute.breaker.advance import at_most
 from gateway.stages.execute.breaker.rate import Buckets, Quota, Taken
 from gateway.stages.execute.breaker.spending import KEPT_S, Purse, Purses
 from gateway.stages.execute.operation.ports import StoreUnavailableError
@@ -35,8 +36,7 @@ class RedisLimits:
         tokens: list[float] = []
         counts: list[int] = []
         for number, group in enumerate(groups):
-            # Several only where nobody can refuse any more: what is put back is what one call took, not what others
-            # have reckoned with since.
+            # Several only where nobody can refuse any more: else it would be a whole slice that is spent on nothing.
             many = most[len(tokens) :] if number == len(groups) - 1 else ()
             told = await self._ask("take", rate_key(group[0].partition), *_wanted(group, many))
             if told is None:
@@ -45,10 +45,18 @@ class RedisLimits:
             at = len(tokens)
             tokens += [float(it) for it in each[::2]]
             if int(refused):
-                await self._give(groups[:number])
-                tokens = [it + 1.0 for it in tokens[:at]] + tokens[at:]
+                # What others hold of a bucket has reckoned with what was taken: it does not come back for all.
+                kept = [bool(most) and at_most(it.rate) > 1 for it in quotas[:at]]
+                await self._give([[it] for it, keeps in zip(quotas, kept, strict=False) if not keeps])
+                tokens = [it + (not keeps) for it, keeps in zip(tokens, kept, strict=False)] + tokens[at:]
                 tokens += [0.0] * (len(quotas) - len(tokens))
-                return Taken(tokens=tuple(tokens), refused=at + int(refused) - 1, wait_s=float(wait_s))
+                ones = (*map(int, kept), *[0] * (len(quotas) - at))
+                return Taken(
+                    tokens=tuple(tokens),
+                    refused=at + int(refused) - 1,
+                    wait_s=float(wait_s),
+                    counts=ones if any(kept) else (),
+                )
             counts += [int(it) for it in each[1::2]]
         return Taken(tokens=tuple(tokens), counts=tuple(counts))
 

@@ -61,7 +61,7 @@ class RedisOperationStore:
         self._sealer = sealer or Sealer()
         self._rows_retention_s = rows_retention_s
         self._replicas = replicas
-        self._wall = WallClock(clock)
+        self._wall = WallClock(clock, client.clock.now)
         self._memory = Memory(client, self._sealer, self._wall.learn)
         self._lists = Lists(self._memory, self._sealer)
         self._approvals = Approvals(self._memory, self._ask, self._sealer)
@@ -71,6 +71,7 @@ class RedisOperationStore:
         # Asked fifteen times a write.
         self.now: Final = client.clock.now
         self.wall: Final = self._wall.now
+        self.wall_as_of: Final = self._wall.as_of
 
     def __repr__(self) -> str:
         return f"<RedisOperationStore {self._memory!r}, {len(self._rows)} rows waiting>"
@@ -200,13 +201,13 @@ class RedisOperationStore:
             if operation_id is not None:
                 forgotten += await self._forget_one(tenant, operation_id)
                 continue
-            until = self.wall() - retention_s
+            until = self._wall.before(retention_s)
             while count := _count(
                 await self._ask(tenant, "forget", "old", until, PIECE, int(tools is not None), *(tools or ()))
             ):
                 forgotten += count
             if self._rows_retention_s is not None:
-                await self._ask(tenant, "prune", int((self.wall() - self._rows_retention_s) * 1000))
+                await self._ask(tenant, "prune", int(self._wall.before(self._rows_retention_s) * 1000))
         return forgotten
 
     async def approval(self, tenant: str, approval_id: str) -> Approval | None:
@@ -222,7 +223,7 @@ class RedisOperationStore:
         return await self._approvals.lapsed(wall, limit)
 
     async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
-        return await self._approvals.forget(self.wall() - retention_s, tool)
+        return await self._approvals.forget(self._wall.before(retention_s), tool)
 
     async def pin(self, manifests: Sequence[PinnedManifest]) -> None:
         self._open()

@@ -123,6 +123,9 @@ class SqliteOperationStore:
     def wall(self) -> float:
         return self._wall.now()
 
+    def wall_as_of(self, stamp: float) -> float:
+        return self._wall.as_of(stamp)
+
     def clock_stepped_back(self) -> bool:
         return self._wall.stepped_back()
 
@@ -191,12 +194,12 @@ class SqliteOperationStore:
     ) -> int:
         if operation_id is not None:
             return await self._write(lambda connection: _forget_one(connection, operation_id))
-        until = self.wall() - retention_s
+        until = self._wall.before(retention_s)
         forgotten = 0
         while count := await self._write(lambda connection: care.forget_settled(connection, until, tools)):
             forgotten += count
         if self._rows_retention_s is not None:
-            rows_until = self.wall() - self._rows_retention_s
+            rows_until = self._wall.before(self._rows_retention_s)
             while await self._write(lambda connection: care.prune_rows(connection, rows_until)):
                 pass
         return forgotten
@@ -214,7 +217,7 @@ class SqliteOperationStore:
         return await self._read(lambda connection: approvals.lapsed(connection, wall, limit, self._sealer))
 
     async def forget_approvals(self, *, retention_s: float, tool: str | None = None) -> int:
-        until, forgotten = self.wall() - retention_s, 0
+        until, forgotten = self._wall.before(retention_s), 0
         while count := await self._write(lambda connection: approvals.forget(connection, until, tool)):
             forgotten += count
         return forgotten

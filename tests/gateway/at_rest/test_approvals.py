@@ -7,7 +7,8 @@ import pytest
 
 from gateway.at_rest.approvals import decode, head_text, sealed_text
 from gateway.at_rest.sealing import Sealer, SealError
-from gateway.stages.execute.approval.record import Approval, Status
+from gateway.contract.call import Token
+from gateway.stages.execute.approval.record import Approval, Decision, Status
 from tests.conformance.stores import SEAL_KEY
 from tests.gateway.stages.execute.approval.samples import asked, in_status
 
@@ -20,6 +21,22 @@ def test_what_goes_in_comes_out(status: Status, sealer: Sealer) -> None:
     """In every status, sealed or not."""
     approval = in_status(status, repeats="op-0", traceparent="00-a", arguments={"n": [1, 2.5, None, {"ü": True}]})
     assert decode(head_text(approval), sealed_text(approval, sealer), sealer) == approval
+
+
+def test_what_an_approver_came_with_comes_out() -> None:
+    """An API key, a token, neither; and what a version without tokens wrote."""
+    token = Token(issuer="i", audience=("a", "b"), kid="k", algorithm="ES256", thumbprint="t", grants={"p": ("v", "w")})
+    by_key, by_token = Decision(by="lead", wall=1.0, key_id="k1"), Decision(by="lead", wall=1.0, token=token)
+    for decision in (by_key, by_token, Decision(by="lead", wall=1.0)):
+        approval = replace(in_status(Status.APPROVED), decision=decision)
+        assert decode(head_text(approval), sealed_text(approval, SEALER), SEALER) == approval
+
+    approval = replace(in_status(Status.APPROVED), decision=by_key)
+    name = f"approval:{approval.approval_id}"
+    told = orjson.loads(SEALER.open(sealed_text(approval, SEALER), bound_to=name))
+    del told["decision"]["token"]
+    before = SEALER.seal(orjson.dumps(told), bound_to=name)
+    assert decode(head_text(approval), before, SEALER) == approval
 
 
 def test_every_field_is_kept_in_one_of_the_two_texts() -> None:

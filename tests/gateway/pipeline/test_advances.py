@@ -53,7 +53,8 @@ async def test_the_port_is_that_of_rates() -> None:
     left = [(await rates.take([BUCKET])).tokens for _ in range(60)]
 
     assert left == [(999.0 - at,) for at in range(60)]
-    await rates.give([BUCKET])
+    await rates.give([BUCKET], rates.since([BUCKET]))
+    assert rates.spend([BUCKET]) == (940.0,)
     assert repr(rates).startswith("<Advances of 1 buckets, ")
 
 

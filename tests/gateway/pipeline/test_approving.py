@@ -8,13 +8,14 @@ from typing import Any, Final
 
 import pytest
 
-from gateway.contract.call import Caller, ToolCall
+from gateway.contract.call import Caller, Token, ToolCall
 from gateway.contract.codes import ErrorCode, NextAction
 from gateway.contract.envelope import Envelope, ToolError
 from gateway.contract.execution import RowKind
 from gateway.contract.requests import ApprovalQuery, DecisionRequest
 from gateway.pipeline.core import Pipeline
-from gateway.stages.execute.approval.record import Approval, Status
+from gateway.stages.execute.approval.ports import Approvers
+from gateway.stages.execute.approval.record import Approval, Decision, Status
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED, changed
 from tests.gateway.pipeline.conftest import MakeRig
@@ -116,7 +117,7 @@ async def test_an_approval_is_spent_also_where_a_connection_is_at_hand(rig: Make
     assert (await gateway.call(amount=BIG)).ok
     assert (await gateway.records())[-1].approval_id == approval_id
     assert (await approval(gateway, approval_id)).status is Status.SPENT
-    gateway.clock.wall_ahead_s += 2
+    gateway.clock.ahead_s += 2
 
     error(await gateway.call(amount=BIG), ErrorCode.APPROVAL_REQUIRED)
     assert [act["n"] for act in gateway.provider.acts] == [5, BIG]
@@ -563,7 +564,7 @@ BY_KEY: Final = replace(LEAD, key_id="k1")
 
 def guarded(gateway: Rig, keys: Keys) -> Pipeline:
     """Another gateway on the same store, which knows these keys."""
-    return gateway.also(replace(gateway.parts, approvers=keys))
+    return gateway.also(replace(gateway.parts, approvers=Approvers(keys=keys)))
 
 
 @pytest.mark.parametrize(
@@ -617,10 +618,121 @@ async def test_a_permission_that_goes_between_claim_and_send_opens_no_gate(rig: 
     assert (await gateway.record()).state is State.FREE
 
 
-async def test_a_yes_given_with_a_token_is_not_asked_about_again(rig: MakeRig) -> None:
-    """What it proved at the decision counts: no file knows its holder."""
+async def test_a_yes_of_somebody_without_a_key_is_not_looked_for_among_keys(rig: MakeRig) -> None:
+    """What was proved at the decision counts: no file knows its holder."""
     keys = Keys()
     gateway = await rig(careful())
     await allowed(gateway)
     assert (await gateway.call(amount=BIG, at=guarded(gateway, keys))).ok
     assert keys.asked == 0
+
+
+BY_TOKEN: Final = replace(
+    LEAD,
+    token=Token(
+        issuer="https://issuer.example",
+        audience=("https://oncegate.example",),
+        kid="k1",
+        algorithm="ES256",
+        thumbprint="t1",
+        grants={"things:approve": ("leads",), "things:read": ("leads",)},
+    ),
+)
+
+
+class Issuers:
+    """What the issuer of a lead's token says: what it gives today, and in how many seconds it can be asked."""
+
+    def __init__(self, *granted: str, wait_s: float | None = None) -> None:
+        self.granted = frozenset(granted)
+        self.wait_s = wait_s
+        self.seen: list[Decision] = []
+        self.hang = False
+
+    def today(self, _tenant: str, decision: Decision) -> frozenset[str]:
+        """As it is told."""
+        self.seen.append(decision)
+        return self.granted
+
+    async def ask(self, _decision: Decision) -> float | None:
+        """As it is told."""
+        if self.hang:
+            await asyncio.Event().wait()
+        return self.wait_s
+
+
+async def allowed_by_token(rig: MakeRig, issuers: Issuers, **changes: Any) -> tuple[Rig, Pipeline, str]:
+    """A gateway on which a lead with a token said yes, and another one, which believes these issuers."""
+    gateway = await rig(careful(**changes))
+    other = gateway.also(replace(gateway.parts, approvers=Approvers(tokens=issuers)))
+    approval_id = await asked(gateway)
+    assert (await decided(gateway, approval_id, by=BY_TOKEN)).ok
+    return gateway, other, approval_id
+
+
+async def test_a_yes_given_with_a_token_goes_out_while_its_issuer_stands_by_it(rig: MakeRig) -> None:
+    """Asked before the claim and at the gate, about the token that the decision kept: of its grants the one that decides."""
+    issuers = Issuers("things:approve")
+    gateway, other, _ = await allowed_by_token(rig, issuers)
+    assert (await gateway.call(amount=BIG, at=other)).ok
+    assert len(issuers.seen) == 2
+    assert BY_TOKEN.token is not None
+    kept = replace(BY_TOKEN.token, grants={"things:approve": ("leads",)})
+    assert all((it.by, it.token) == ("lead", kept) for it in issuers.seen)
+
+
+async def test_a_yes_that_no_issuer_stands_by_is_void(rig: MakeRig) -> None:
+    """Nothing is sent; the same approval waits for somebody else, and so it does at a gateway without issuers."""
+    issuers = Issuers("things:read")
+    gateway, other, approval_id = await allowed_by_token(rig, issuers)
+    assert await asked(gateway, at=other) == approval_id
+    assert (await approval(gateway, approval_id)).status is Status.PENDING
+
+    assert (await decided(gateway, approval_id, by=BY_TOKEN)).ok
+    assert await asked(gateway) == approval_id
+    assert gateway.provider.requests == []
+    ruled = [row.settled_by for row in await gateway.rows() if row.kind is RowKind.APPROVAL]
+    assert ruled == ["approver:lead", "entitlement"] * 2
+
+
+async def test_what_an_issuer_takes_back_between_claim_and_send_opens_no_gate(rig: MakeRig) -> None:
+    """It stood when the operation was claimed and does not before the first byte: nothing is sent."""
+    issuers = Issuers("things:approve")
+    gateway, other, approval_id = await allowed_by_token(rig, issuers, timeouts__connect="3s", timeouts__total="30s")
+    await gateway.provider.stop()
+    with gateway.provider.unreachable():
+        stuck = gateway.soon(amount=BIG, at=other)
+        await gateway.until(State.CLAIMED)
+        assert len(issuers.seen) == 1
+        issuers.granted = frozenset()
+    await gateway.provider.start()
+
+    assert error(await stuck, ErrorCode.APPROVAL_REQUIRED).details["approval_id"] == approval_id
+    assert gateway.provider.requests == []
+    assert (await gateway.record()).state is State.FREE
+
+
+async def test_a_yes_of_which_nobody_can_say_is_neither_used_nor_void(rig: MakeRig) -> None:
+    """Its issuer is down: nothing is sent, the call may come again, and then goes out on the same approval."""
+    issuers = Issuers("things:approve", wait_s=7.0)
+    gateway, other, approval_id = await allowed_by_token(rig, issuers)
+    told = await gateway.call(amount=BIG, at=other)
+    assert error(told, ErrorCode.AUTHENTICATION_UNAVAILABLE).retry_after_s == 7.0
+    assert told.meta.approval_id == approval_id
+    assert gateway.provider.requests == []
+    assert (await approval(gateway, approval_id)).status is Status.APPROVED
+
+    issuers.wait_s = None
+    assert (await gateway.call(amount=BIG, at=other)).ok
+
+
+async def test_an_issuer_keeps_no_call_past_its_deadline(rig: MakeRig) -> None:
+    """The caller waits half a second, the issuer says nothing."""
+    issuers = Issuers("things:approve")
+    issuers.hang = True
+    short = {"timeouts__connect": "10ms", "timeouts__min_send": "10ms"}
+    gateway, other, approval_id = await allowed_by_token(rig, issuers, **short)
+    told = await gateway.call(amount=BIG, at=other, deadline_ms=500)
+    error(told, ErrorCode.DEADLINE_BEFORE_SEND)
+    assert gateway.provider.requests == []
+    assert (await approval(gateway, approval_id)).status is Status.APPROVED

@@ -13,11 +13,11 @@ async def test_bodies_go_when_the_manifests_retention_ends(rig: MakeRig) -> None
     """One second before `retention` nothing is dropped, one after it the bodies are."""
     gateway = await rig(keyed({"retention": "1h"}))
     await gateway.call()
-    gateway.clock.wall_ahead_s = HOUR_S - 1
+    gateway.clock.ahead_s = HOUR_S - 1
 
     assert await Forgetting(gateway.parts).once() == 0
 
-    gateway.clock.wall_ahead_s = HOUR_S + 1
+    gateway.clock.ahead_s = HOUR_S + 1
 
     assert await Forgetting(gateway.parts).once() == 1
     assert (await gateway.record()).tombstone
@@ -27,7 +27,7 @@ async def test_a_forgotten_operation_is_still_done(rig: MakeRig) -> None:
     """A call that meets the tombstone is told that it was executed and its result is gone; nothing is sent."""
     gateway = await rig(keyed({"retention": "1h"}))
     await gateway.call()
-    gateway.clock.wall_ahead_s = HOUR_S + 1
+    gateway.clock.ahead_s = HOUR_S + 1
     await Forgetting(gateway.parts).once()
     again = await gateway.call()
 
@@ -42,7 +42,7 @@ async def test_tools_without_a_manifest_are_forgotten_by_the_operators_retention
     await gateway.call()
     (gateway.manifests / "act.yaml").unlink()
     assert gateway.shelf.reload()
-    gateway.clock.wall_ahead_s = 61
+    gateway.clock.ahead_s = 61
 
     assert await Forgetting(gateway.parts).once() == 1
 
@@ -52,10 +52,10 @@ async def test_approvals_that_ended_go_with_their_tools_retention(rig: MakeRig) 
     gateway = await rig(careful(retention="1h", approval__expires_after="30d"))
     denied, waits = await asked(gateway, order="A"), await asked(gateway, order="B")
     await decided(gateway, denied, approve=False)
-    gateway.clock.wall_ahead_s = HOUR_S - 1
+    gateway.clock.ahead_s = HOUR_S - 1
     await Forgetting(gateway.parts).once()
     assert await gateway.store.approval("acme", denied) is not None
-    gateway.clock.wall_ahead_s = HOUR_S + 1
+    gateway.clock.ahead_s = HOUR_S + 1
     await Forgetting(gateway.parts).once()
     assert await gateway.store.approval("acme", denied) is None
     assert await gateway.store.approval("acme", waits) is not None
@@ -68,9 +68,9 @@ async def test_approvals_of_tools_that_are_gone_go_by_the_longest_retention(rig:
     await decided(gateway, denied, approve=False)
     (gateway.manifests / "act.yaml").unlink()
     assert gateway.shelf.reload()
-    gateway.clock.wall_ahead_s = 7199
+    gateway.clock.ahead_s = 7199
     await Forgetting(gateway.parts).once()
     assert await gateway.store.approval("acme", denied) is not None
-    gateway.clock.wall_ahead_s = 7201
+    gateway.clock.ahead_s = 7201
     await Forgetting(gateway.parts).once()
     assert await gateway.store.approval("acme", denied) is None

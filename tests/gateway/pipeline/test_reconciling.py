@@ -260,3 +260,38 @@ async def test_a_store_whose_clock_jumps_frees_nothing(rig: MakeRig) -> None:
         clock.walls_too_s += 1_000.0
         shown = await gateway.reconcile(operation_id)
     assert shown["state"] == "free"
+
+
+class SetStore(MemoryOperationStore):
+    """A store on a server whose clock is set together with the gateway's wall clock: they are one machine."""
+
+    ahead_s = 0.0
+
+    def now(self) -> float:
+        """Seconds on the server."""
+        return super().now() + self.ahead_s
+
+
+class SetClock(SystemClock):
+    """A wall clock that may be set."""
+
+    ahead_s = 0.0
+
+    def wall(self) -> float:
+        """Seconds since 1970 UTC."""
+        return super().wall() + self.ahead_s
+
+
+async def test_clocks_that_are_set_forward_together_free_nothing(rig: MakeRig) -> None:
+    """The store's and the gateway's own: no time has passed since the send by the clock that nobody sets."""
+    clock = SetClock()
+    store = SetStore(clock)
+    gateway = await rig(
+        looked_up({"reconcile.inline": "0ms"}), store=lambda _: store, settings={"allow_volatile": True}
+    )
+    operation_id = await in_doubt(gateway)
+    for _ in range(3):
+        clock.ahead_s += 1_000.0
+        store.ahead_s += 1_000.0
+        shown = await gateway.reconcile(operation_id)
+        assert (shown["state"], shown["negatives"]) == ("unknown", 0)

@@ -1,10 +1,11 @@
 """Who may decide, and whether an approval still stands on somebody who might give it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from gateway.contract.call import Caller
+from gateway.contract.call import Caller, Token
 from gateway.manifest.tool import ApprovalTerms
 from gateway.stages.execute.approval.ports import Approvers
 from gateway.stages.execute.approval.record import Approval
@@ -41,17 +42,28 @@ def evidence(terms: ApprovalTerms | None, approver: Caller) -> Mapping[str, Any]
     return {name: approver.attributes[name] for name in names if name in approver.attributes}
 
 
-def still_stands(approval: Approval, terms: ApprovalTerms | None, approvers: Approvers | None) -> bool:
+def vouched(approval: Approval, token: Token | None) -> Token | None:
+    """What is kept of an approver's token with the decision."""
+    if token is None:
+        return None
+    decides = approval.approvers
+    return replace(token, grants={name: values for name, values in token.grants.items() if name == decides})
+
+
+def still_stands(approval: Approval, terms: ApprovalTerms | None, approvers: Approvers) -> bool:
     """Whether the yes was given by somebody who may give it, by what the manifest says now.
 
     Args:
-        approvers: asked for what an approver who came with an API key may do today. Of any other credential nothing
-            is known but what it proved then; nor where nobody can say.
+        approvers: asked for what the approver may do today: of an API key everything, of a token the permission; its
+            attributes are those that it proved. Where nobody can say of a key, what was proved then counts.
     """
     decision = approval.decision
     if decision is None or decision.by == approval.subject or terms is None or terms.approvers != approval.approvers:
         return False
-    known = None if decision.key_id is None else approvers
+    if decision.token is not None:
+        held = frozenset() if approvers.tokens is None else approvers.tokens.today(approval.tenant, decision)
+        return approval.approvers in held and _within(terms, approval, decision.by, decision.attributes)
+    known = None if decision.key_id is None else approvers.keys
     today = None if known is None else known.today(approval.tenant, decision.by)
     if today is not None:
         return any(bar(approval, terms, holder, approving=True) is None for holder in today)

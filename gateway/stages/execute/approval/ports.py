@@ -1,10 +1,10 @@
 """The door through which approvals are kept: the same store as the records', for they move together."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.contract.call import Caller
-from gateway.stages.execute.approval.record import Approval, Status
+from gateway.stages.execute.approval.record import Approval, Decision, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +38,46 @@ class ApprovalFilter:
     limit: int = 100
 
 
-class Approvers(Protocol):
-    """What is known of those who decide, at the moment of the question. No wait, no round trip."""
+class KeyHolders(Protocol):
+    """What is known of those who hold API keys, at the moment of the question. No wait, no round trip."""
 
     def today(self, tenant: str, subject: str) -> tuple[Caller, ...] | None:
-        """What each credential of a subject stands for now; none: it has none any more. None: nobody here can say."""
+        """What each key of a subject stands for now; none: it has none any more. None: nobody here can say."""
         ...
+
+
+class TokenHolders(Protocol):
+    """What is known of those who came with a JWT, by their issuers."""
+
+    def today(self, tenant: str, decision: Decision) -> frozenset[str]:
+        """Which of the permissions that its token gave then it would give now; none, where it would not be believed.
+
+        No wait, no round trip.
+        """
+        ...
+
+    async def ask(self, decision: Decision) -> float | None:
+        """Hear from the issuer what `today` needs to know, if it is time to. None: it is known. Never raises.
+
+        Else seconds until it may be asked again: it cannot be had, and `today` would be a guess.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approvers:
+    """Who is asked about an approver, by the credential of the decision.
+
+    Attributes:
+        keys: None: of API keys nothing is known but what was proved at the decision.
+        tokens: None: no issuer is believed here, and no yes that rests on one.
+    """
+
+    keys: KeyHolders | None = None
+    tokens: TokenHolders | None = None
+
+
+NOBODY: Final = Approvers()
 
 
 class ApprovalStore(Protocol):

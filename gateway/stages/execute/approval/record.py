@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from gateway.contract.call import Token
+
 
 class Status(StrEnum):
     """Where an approval stands."""
@@ -36,7 +38,8 @@ class Decision:
         by: the approver's subject.
         note: in the approver's own words.
         attributes: those of the approver that the manifest's `limit` names, as they were then.
-        key_id: of the API key with which the approver came; None: with another credential, which is not asked again.
+        key_id: of the API key with which the approver came; None: with another credential.
+        token: what is kept of the JWT with which the approver came: of its grants only the permission that decides.
     """
 
     by: str
@@ -44,6 +47,7 @@ class Decision:
     note: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     key_id: str | None = None
+    token: Token | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ than the bucket lets through. Two things could still break that, and do not:
 
 - The bucket fills up while a process holds tokens of it, and then both are spent at once. A token is therefore worthless
   from the moment at which, with it, there would be more than the bucket holds: as if it had stayed there and overflowed.
-- A token comes back when the bucket has been refilled without it. None comes back: unspent tokens expire.
+- A token comes back when the bucket has been refilled without it. None comes back: unspent tokens expire, and what a
+  call has taken and not used is held again by the slice that it came from, or is lost.
 
 So that expiry takes little from others, a process takes what it spent lately, what would overflow anyhow, and at most a
 small part of what is there.
@@ -123,6 +124,17 @@ class Slices:
     def unspend(self, quota: Quota) -> None:
         """Hold one again that was spent a moment ago, with nothing in between."""
         self._known[quota.partition, quota.key].held += 1
+
+    def since(self, quota: Quota) -> float | None:
+        """When the slice was taken of which a token was spent a moment ago, with nothing in between."""
+        known = self._known.get((quota.partition, quota.key))
+        return None if known is None else known.at
+
+    def put_back(self, quota: Quota, since: float | None) -> None:
+        """Hold one again that was taken with the slice of then. If another one has taken its place, it is lost."""
+        known = self._known.get((quota.partition, quota.key))
+        if known is not None and since is not None and known.rate == quota.rate:
+            known.unspend(since)
 
     def of(self, quota: Quota, now: float) -> Slice | None:
         """The slice of a bucket; None: each of its tokens is asked for. Another declared rate has another slice."""

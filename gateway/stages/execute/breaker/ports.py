@@ -93,8 +93,17 @@ class RateLimits(Protocol):
         """Take one call from every quota, or from none. Never raises: with the store away this process counts alone."""
         ...
 
-    async def give(self, quotas: Sequence[Quota]) -> None:
-        """Put back what was taken by a call that came to nothing. Never raises."""
+    def since(self, quotas: Sequence[Quota]) -> tuple[float | None, ...]:
+        """Of which slices the tokens are that `spend` gave just now: for `give`."""
+        ...
+
+    async def give(self, quotas: Sequence[Quota], since: Sequence[float | None]) -> None:
+        """Put back what was taken by a call that came to nothing. Never raises.
+
+        Args:
+            since: as `Taken` or `since` told it. A token goes back where it came from, or nowhere: where a process takes
+                several at once, one that appears in the shared bucket would come on top of what others hold.
+        """
         ...
 
 
@@ -109,12 +118,13 @@ class SharedBuckets(Protocol):
         """Take from every quota, or from none. Never raises: with the store away this process counts alone, call by call.
 
         Args:
-            most: how many tokens of each, where there are so many; else one. Empty: one of each.
+            most: how many tokens of each, where there are so many; else one. Empty: one of each. With it a refusal may
+                have taken one of some (`Taken.counts`), of which several may be taken at once.
         """
         ...
 
     async def give(self, quotas: Sequence[Quota]) -> None:
-        """Put one back into each. Never raises."""
+        """Put one back into each, of which nobody takes several at once. Never raises."""
         ...
 
 

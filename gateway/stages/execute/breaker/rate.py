@@ -45,13 +45,16 @@ class Taken:
         tokens: what is left in each, in the order of the quotas.
         refused: which of them had none; None: something was taken from each.
         wait_s: seconds until every one will have one.
-        counts: how many were taken from each; empty: one, or none where that was refused.
+        counts: how many were taken from each; empty: one, or none where that was refused. Where it was refused there may
+            be ones nevertheless, which whoever asked for several holds now.
+        since: which of the slices of a process (their `at`) each token is of; None: of none. Empty: nobody asked.
     """
 
     tokens: tuple[float, ...]
     refused: int | None = None
     wait_s: float = 0.0
     counts: tuple[int, ...] = ()
+    since: tuple[float | None, ...] = ()
 
 
 def take(

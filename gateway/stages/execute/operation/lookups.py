@@ -29,7 +29,7 @@ class Sight:
         matches: candidates that are this operation, one by one.
         proves_absence: the answer was ok, valid and complete, so that silence in it means something.
         record: as it was when the look-up started.
-        started_at: when that was, on the store's clock; `started_wall` on the gateway's wall clock.
+        started_at: when that was, on the store's clock; `started_wall` on the gateway's wall clock, as of the last send.
     """
 
     matches: tuple[Mapping[str, object], ...]
@@ -50,14 +50,14 @@ def due_at(record: Record, terms: LookupTerms) -> float | None:
 def counts(sight: Sight, terms: LookupTerms) -> bool:
     """Whether a look-up that found nothing may be counted. Tested on when it *started*.
 
-    By two clocks: a store's that steps forward lets no time pass for the provider.
+    By two clocks: one that is set forward lets no time pass for the provider.
     """
     due = due_at(sight.record, terms)
     over = due is not None and sight.started_at >= due
-    over = over and sight.started_wall >= _last_sent_wall(sight.record) + terms.settle_after_s
+    over = over and sight.started_wall >= last_sent_wall(sight.record) + terms.settle_after_s
     return over and not sight.matches and sight.proves_absence
 
 
-def _last_sent_wall(record: Record) -> float:
+def last_sent_wall(record: Record) -> float:
     """When the last attempt was sent of which nothing is known; of a send that is forgotten, when that was noticed."""
     return max((attempt.sent_wall for attempt in record.unknown_attempts()), default=record.created_wall)

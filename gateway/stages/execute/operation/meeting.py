@@ -1,6 +1,6 @@
 """What a call meets when it looks at the record: every occurrence still kept, not the last one only."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.contract.quick import quick
@@ -127,14 +127,16 @@ MayBegin = Begin | BeginAgain | TakeOver | Forgotten
 
 
 def meet(
-    occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall: float
+    occurrences: Sequence[Record], newcomer: Newcomer, *, now: float, wall_as_of: Callable[[float], float]
 ) -> NoRecord | OwnRecord | NotRepeatable:
     """Decide what a call does about the occurrences of its identity, oldest first.
+
+    `wall_as_of`: the store's, for a window ends when its time has passed and not when a clock is set forward.
 
     Equal to one that is done: its answer. Then the open one, if any. Then one that was done with other arguments, one
     that was refused a moment ago, one that is free; then the last one, if its refusal may mean that its key was used.
     """
-    kept = [r for r in occurrences if _is_kept(r, newcomer, wall)]
+    kept = [r for r in occurrences if _is_kept(r, newcomer, wall_as_of)]
     if newcomer.repeat_of is not None:
         return _meet_repeat(occurrences, kept, newcomer, now)
     same_and_done = [r for r in kept if r.state is State.DONE and r.fingerprint == newcomer.fingerprint]
@@ -229,12 +231,14 @@ def _whose_key_may_be_used(occurrences: Sequence[Record], newcomer: Newcomer) ->
     return last if last.status == newcomer.key_used_status else None
 
 
-def _is_kept(record: Record, newcomer: Newcomer, wall: float) -> bool:
+def _is_kept(record: Record, newcomer: Newcomer, wall_as_of: Callable[[float], float]) -> bool:
     """Whether a settled occurrence still speaks. A window starts when it settles and never runs while it is open."""
     settled = record.settled_wall
     if record.state is State.DONE and settled is not None:
-        return newcomer.keeps_answer and (newcomer.window_s is None or wall < settled + newcomer.window_s)
+        if newcomer.window_s is None or not newcomer.keeps_answer:
+            return newcomer.keeps_answer
+        return wall_as_of(settled) < settled + newcomer.window_s
     if record.state is State.REFUSED and settled is not None:
         same = newcomer.keeps_answer and record.fingerprint == newcomer.fingerprint
-        return same and wall < settled + newcomer.refusal_ttl_s
+        return same and wall_as_of(settled) < settled + newcomer.refusal_ttl_s
     return True

@@ -149,6 +149,10 @@ class OperationStore(ApprovalStore, Protocol):
         """Wall clock, seconds, never earlier than the largest time already stored."""
         ...
 
+    def wall_as_of(self, stamp: float) -> float:
+        """The wall clock as it counts for what was stamped at `stamp`: less what it was set forward by since."""
+        ...
+
     def clock_stepped_back(self) -> bool:
         """Whether the wall clock stands over 5 s before the largest time stored: no replay then."""
         ...

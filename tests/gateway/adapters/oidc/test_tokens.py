@@ -18,6 +18,7 @@ from gateway.adapters.oidc.key_set import parse_key_set
 from gateway.adapters.oidc.tokens import Tokens
 from gateway.contract.call import Caller, Unproved
 from gateway.contract.codes import ErrorCode
+from gateway.stages.execute.approval.record import Decision
 from tests.clocks import ManualClock
 from tests.gateway.adapters.oidc.issuer import (
     NOW,
@@ -523,3 +524,149 @@ async def test_a_token_that_was_proved_is_the_same_caller(tmp_path: Path, issuer
     assert door.tokens.authenticate(token) is first
     await door.tokens._issuers[issuer.url][1].ask()
     assert issuer.key_questions == 2
+
+
+# -- what somebody decided with a token ------------------------------------------------------------------------------
+
+LEADS: dict[str, Any] = {
+    "claims": {"permissions": "roles", "attributes": {"most": "most"}},
+    "grants": {"lead": ["refunds:approve"], "head": ["refunds:approve", "orders:read"], "clerk": ["orders:read"]},
+}
+
+
+async def decided(door: Door, issuer: LocalIssuer, **claims: Any) -> Decision:
+    """What is kept of a yes that a lead said just now with a token."""
+    caller = await door.ask(issuer.token(**{"sub": "lead-1", "roles": ["lead", "clerk"], **claims}))
+    assert isinstance(caller, Caller), caller
+    return Decision(by=caller.subject, wall=door.clock.wall(), token=caller.token)
+
+
+async def test_a_token_is_remembered_without_itself(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """Issuer, audience, key and what gave each permission; nothing by which anybody could come with it."""
+    door = Door(tmp_path, entry(issuer, **LEADS, audience=["https://oncegate.example", "https://second.example"]))
+    token = issuer.token(roles=["lead", "head"], aud=["https://oncegate.example", "https://else.example"])
+    caller = await door.ask(token)
+    assert isinstance(caller, Caller)
+    assert caller.token is not None
+    kept = caller.token
+    assert (kept.issuer, kept.audience) == (issuer.url, ("https://oncegate.example",))
+    assert (kept.kid, kept.algorithm, len(kept.thumbprint)) == ("k1", "ES256", 64)
+    assert kept.grants == {"refunds:approve": ("lead", "head"), "orders:read": ("head",)}
+    assert not any(len(part) > 40 and part in repr(caller) for part in token.split("."))
+
+
+async def test_a_decision_stands_while_its_issuer_would_prove_it_again(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """Long after the token has expired: it was valid when it was said."""
+    door = Door(tmp_path, entry(issuer, **LEADS))
+    decision = await decided(door, issuer)
+    await door.clock.advance(7_000)
+    assert await door.tokens.ask(decision) is None
+    assert door.tokens.today("acme", decision) == {"refunds:approve", "orders:read"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [
+        ({}, {"refunds:approve", "orders:read"}),
+        ({"issuer": "https://other.example"}, set()),
+        ({"audience": "https://other.example"}, set()),
+        ({"audience": ["https://other.example", "https://oncegate.example"]}, {"refunds:approve", "orders:read"}),
+        ({"algorithms": ["RS256"]}, set()),
+        ({"tenants": ["globex"]}, set()),
+        (
+            {"tenants": ["globex", "acme"], "claims": {**LEADS["claims"], "tenant": "org"}},
+            {"refunds:approve", "orders:read"},
+        ),
+        ({"subject_prefix": "sso:"}, set()),
+        ({"subject_prefix": "lead"}, {"refunds:approve", "orders:read"}),
+        ({"grants": {"clerk": ["orders:read"]}}, {"orders:read"}),
+        ({"grants": {"lead": ["orders:read"]}}, set()),
+        ({"grants": {"clerk": ["refunds:approve"]}}, set()),
+        ({"claims": {}, "grants": None}, set()),
+        ({"decision_lifetime": "100s"}, {"refunds:approve", "orders:read"}),
+        ({"decision_lifetime": "99s"}, set()),
+    ],
+)
+async def test_what_the_operator_takes_back_takes_the_decision(
+    tmp_path: Path, issuer: LocalIssuer, changes: dict[str, Any], left: set[str]
+) -> None:
+    """Another issuer, audience, algorithm, tenant, prefix, grant, or a shorter life of decisions, in the file as it is now."""
+    door = Door(tmp_path, entry(issuer, **LEADS))
+    decision = await decided(door, issuer)
+    await door.clock.advance(99.5)
+    changed = {**entry(issuer, **LEADS), **changes}
+    write(door.path, {name: value for name, value in changed.items() if value is not None})
+    assert door.tokens.reload()
+    assert await door.tokens.ask(decision) is None
+    assert door.tokens.today("acme", decision) == left
+
+
+async def test_a_withdrawn_key_takes_what_it_proved(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """From the next renewal on; a new key beside it takes nothing, and neither does the same one under another text."""
+    door = Door(tmp_path, entry(issuer, **LEADS, refresh="60s"))
+    decision = await decided(door, issuer)
+    issuer.keys = [ec_key("k2"), SigningKey(issuer.keys[0].private, {**issuer.keys[0].jwk, "use": "sig"})]
+    await door.clock.advance(120)
+    assert await door.tokens.ask(decision) is None
+    assert door.tokens.today("acme", decision)
+
+    issuer.keys = issuer.keys[:1]
+    await door.clock.advance(60)
+    assert await door.tokens.ask(decision) is None
+    await door.tokens._issuers[issuer.url][1].ask()
+    assert await door.tokens.ask(decision) is None
+    assert door.tokens.today("acme", decision) == frozenset()
+    assert issuer.key_questions == 3
+
+
+async def test_another_key_under_the_name_of_a_withdrawn_one_proves_nothing(
+    tmp_path: Path, issuer: LocalIssuer
+) -> None:
+    """The key counts, not its name; nor does one that is for another algorithm now."""
+    door = Door(tmp_path, entry(issuer, **LEADS))
+    decision = await decided(door, issuer)
+    first = issuer.keys[0]
+    for jwk, granted in ((ec_key("k1").jwk, False), ({**first.jwk, "alg": "ES256"}, True)):
+        issuer.keys = [SigningKey(first.private, jwk)]
+        await door.clock.advance(1_200)
+        assert await door.tokens.ask(decision) is None
+        assert bool(door.tokens.today("acme", decision)) is granted
+
+
+async def test_a_gateway_that_has_just_begun_asks_before_it_judges(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """It knows no keys yet; the question is asked once, and what is published then counts."""
+    decision = await decided(Door(tmp_path, entry(issuer, **LEADS)), issuer)
+    begun = Door(tmp_path, entry(issuer, **LEADS))
+    assert await begun.tokens.ask(decision) is None
+    assert begun.tokens.today("acme", decision)
+    assert await begun.tokens.ask(decision) is None
+    assert issuer.key_questions == 2
+
+
+async def test_an_issuer_that_is_down_withdraws_nothing(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """What it published counts for `keep`; after that, and for a gateway that never heard of it, nobody can say."""
+    door = Door(tmp_path, entry(issuer, **LEADS, refresh="60s", keep="1h"))
+    decision = await decided(door, issuer)
+    await issuer.stop()
+    await door.clock.advance(3_590)
+    assert await door.tokens.ask(decision) is None
+    assert door.tokens.today("acme", decision)
+    await door.clock.advance(10)
+    waits_s = [await it.tokens.ask(decision) for it in (door, Door(tmp_path, entry(issuer, **LEADS)))]
+    assert all(wait_s is not None and 1 <= wait_s <= 10 for wait_s in waits_s)
+
+
+async def test_a_file_that_changes_while_its_issuer_is_asked(tmp_path: Path, issuer: LocalIssuer) -> None:
+    """The new terms come with no keys: they are asked for, too, before anybody judges by them."""
+    decision = await decided(Door(tmp_path, entry(issuer, **LEADS)), issuer)
+    begun = Door(tmp_path, entry(issuer, **LEADS, timeout="30s"))
+    issuer.manner = issuer.hang
+    asking = asyncio.ensure_future(begun.tokens.ask(decision))
+    await issuer.hung.wait()
+    write(begun.path, entry(issuer, **LEADS, timeout="29s"))
+    assert begun.tokens.reload()
+    issuer.manner = None
+    issuer.let_go.set()
+
+    assert await asking is None
+    assert begun.tokens.today("acme", decision)

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from gateway.adapters.cel.engine import CelEngine
-from gateway.contract.call import Caller
+from gateway.contract.call import Caller, Token
 from gateway.manifest.ports import Expression, Name, NameType
 from gateway.manifest.tool import ApprovalTerms
-from gateway.stages.execute.approval.entitlement import Bar, bar, evidence, still_stands
+from gateway.stages.execute.approval.entitlement import Bar, bar, evidence, still_stands, vouched
+from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.approval.record import Decision, Status
 from tests.gateway.stages.execute.approval.samples import asked, in_status
 
@@ -91,13 +92,13 @@ def test_a_yes_rests_on_what_the_limit_names_and_on_nothing_else() -> None:
 def test_before_sending_the_yes_is_judged_once_more() -> None:
     """By the approver's attributes as they were, and by what the manifest says now."""
     given = in_status(Status.RESERVED)
-    assert still_stands(given, terms(), None)
-    assert not still_stands(replace(given, arguments={"amount": 101}), terms(), None)
-    assert not still_stands(given, terms(approvers="refunds:lead"), None)
-    assert not still_stands(given, None, None)
-    assert not still_stands(replace(given, decision=None), terms(), None)
+    assert still_stands(given, terms(), NOBODY)
+    assert not still_stands(replace(given, arguments={"amount": 101}), terms(), NOBODY)
+    assert not still_stands(given, terms(approvers="refunds:lead"), NOBODY)
+    assert not still_stands(given, None, NOBODY)
+    assert not still_stands(replace(given, decision=None), terms(), NOBODY)
     assert not still_stands(
-        replace(given, decision=Decision(by="agent", wall=1.0, attributes={"most": 100})), terms(), None
+        replace(given, decision=Decision(by="agent", wall=1.0, attributes={"most": 100})), terms(), NOBODY
     )
 
 
@@ -134,10 +135,63 @@ BY_KEY = Decision(by="lead", wall=1_100.0, attributes={"most": 100}, key_id="k1"
 def test_a_yes_given_with_a_key_stands_on_what_its_holder_may_today(keys: Keys | None, stands: bool) -> None:  # noqa: FBT001
     """Any of the keys will do, and one without the permission, or with a lower limit, does not. Unknown is as it was."""
     given = replace(in_status(Status.APPROVED), decision=BY_KEY)
-    assert still_stands(given, terms(), keys) is stands
+    assert still_stands(given, terms(), Approvers(keys=keys)) is stands
 
 
-def test_a_yes_given_with_a_token_stands_on_what_it_proved() -> None:
-    """Nobody is asked about whoever holds no key."""
+def test_a_yes_of_somebody_who_came_with_neither_stands_on_what_was_proved() -> None:
+    """Nobody is asked: there is nothing to ask about."""
     given = replace(in_status(Status.APPROVED), decision=replace(BY_KEY, key_id=None))
-    assert still_stands(given, terms(), Keys())
+    assert still_stands(given, terms(), Approvers(keys=Keys()))
+
+
+TOKEN = Token(
+    issuer="https://issuer.example",
+    audience=("https://oncegate.example",),
+    kid="k1",
+    algorithm="ES256",
+    thumbprint="t1",
+    grants={"refunds:approve": ("leads", "heads"), "orders:read": ("leads",)},
+)
+BY_TOKEN = replace(BY_KEY, key_id=None, token=TOKEN)
+
+
+class Issuers:
+    """What the issuer of `TOKEN` would give today."""
+
+    def __init__(self, *granted: str) -> None:
+        self._granted = frozenset(granted)
+
+    def today(self, tenant: str, decision: Decision) -> frozenset[str]:
+        """As it is told."""
+        return self._granted if (tenant, decision.token) == ("acme", TOKEN) else frozenset()
+
+    async def ask(self, _decision: Decision) -> float | None:
+        """Everything is known."""
+        return None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "amount", "stands"),
+    [
+        (Issuers("refunds:approve"), 100, True),
+        (Issuers("refunds:approve"), 101, False),
+        (Issuers("orders:read"), 100, False),
+        (Issuers(), 100, False),
+        (None, 100, False),
+    ],
+)
+def test_a_yes_given_with_a_token_stands_on_what_its_issuer_would_give_today(
+    tokens: Issuers | None,
+    amount: int,
+    stands: bool,  # noqa: FBT001
+) -> None:
+    """Permission and limit, the latter by what the token proved then; where no issuer is believed, it does not stand."""
+    given = replace(in_status(Status.APPROVED, arguments={"amount": amount}), decision=BY_TOKEN)
+    assert still_stands(given, terms(), Approvers(keys=Keys(LEAD), tokens=tokens)) is stands
+
+
+def test_of_a_token_the_permission_that_decides_is_kept() -> None:
+    """With every value that gave it, and with nothing of what else the token gave."""
+    kept = vouched(asked(), TOKEN)
+    assert kept == replace(TOKEN, grants={"refunds:approve": ("leads", "heads")})
+    assert vouched(asked(), None) is None

@@ -45,7 +45,7 @@ def stands(state: State, fingerprint: str = "f", occurrence: int = 1, **changes:
 
 def met(*occurrences: Record, by: Newcomer = NEWCOMER, now: float = NOW, wall: float = WALL) -> Meeting:
     """What the call meets, within the leases."""
-    return meet(occurrences, by, now=now, wall=wall)
+    return meet(occurrences, by, now=now, wall_as_of=lambda _: wall)
 
 
 def test_the_first_call_begins_the_first_occurrence() -> None:
@@ -157,6 +157,21 @@ def test_a_window_runs_from_settling() -> None:
     assert met(same, by=BRIEF, wall=WALL + 3600.0) == Begin(2)
     assert met(other, by=BRIEF, wall=WALL + 3599.999) == Conflict(other)
     assert met(other, by=BRIEF, wall=WALL + 3600.0) == Begin(2)
+
+
+def test_a_window_is_judged_by_the_time_since_it_began() -> None:
+    """Each occurrence by the clock as it counts for its own stamp, answers and refusals alike."""
+    asked: list[float] = []
+
+    def wall_as_of(stamp: float) -> float:
+        asked.append(stamp)
+        return stamp + (59.0 if stamp == WALL else 3_600.0)
+
+    old = stands(State.DONE, settled_wall=WALL - 9_000.0)
+    meeting = meet((old, stands(State.REFUSED, occurrence=2)), BRIEF, now=NOW, wall_as_of=wall_as_of)
+    assert isinstance(meeting, Answered)
+    assert meeting.record.occurrence == 2
+    assert set(asked) == {WALL, WALL - 9_000.0}
 
 
 def test_without_a_window_an_answer_is_kept_for_ever() -> None:
