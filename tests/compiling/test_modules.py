@@ -20,7 +20,9 @@ def test_what_a_call_passes_through_is_compiled() -> None:
 
 def test_no_route_is_compiled() -> None:
     """A compiled coroutine function is an ordinary one to Starlette, which would take the coroutine for its answer."""
-    routes = [name for name in chosen(ROOT) if "starlette.routing import Route" in (ROOT / name).read_text(encoding="utf-8")]
+    routes = [
+        name for name in chosen(ROOT) if "starlette.routing import Route" in (ROOT / name).read_text(encoding="utf-8")
+    ]
     assert routes == []
     for endpoint in ("approvals", "catalogue", "health", "records", "gate"):
         assert f"gateway/fronts/http/{endpoint}.py" in LEFT_OUT
