@@ -13,6 +13,7 @@ from typing import Final
 
 from compiling.exceptions import left_ordinary
 from compiling.modules import chosen
+from compiling.settled import refuse_settled
 from compiling.values import written_out
 from compiling.waits import moved_behind
 
@@ -35,7 +36,9 @@ def copy(into: Path) -> list[str]:
         target = into / name
         content = source.read_bytes()
         if name in with_values:
-            content = left_ordinary(written_out(moved_behind(content.decode(), name), name)).encode()
+            text = content.decode()
+            refuse_settled(text, name)
+            content = left_ordinary(written_out(moved_behind(text, name), name)).encode()
         if not target.exists() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)

@@ -64,21 +64,22 @@ class Advances:
         since = [None if it is None else it.at for it in slices]
         # A slice that another call is asking for already is left to it.
         own = [it if it is not None and not it.asking else None for it in (slices[place] for place in places)]
-        taken = None
+        refused = True
         try:
             most = [1 if it is None else it.wanted(now) for it in own]
             taken = await self._store.take([quotas[place] for place in places], most)
+            refused = taken.refused is not None
         finally:
             for each in filter(None, own):
                 each.asking = False
-            if taken is None or taken.refused is not None:
+            if refused:
                 for each, at in held:
                     each.unspend(at)
-        counts = (0 if taken.refused is not None else 1,) * len(own)
+        counts = (0 if refused else 1,) * len(own)
         for it, many, left in zip(own, taken.counts or counts, taken.tokens, strict=True):
             if it is not None:
                 it.fill(many, left, asked_at=now)
-                if taken.refused is not None and many:
+                if refused and many:
                     # Taken before another bucket refused: it is spent on nothing.
                     it.unspend(now)
         for place, it in zip(places, own, strict=True):
