@@ -36,14 +36,22 @@ def copy(into: Path) -> list[str]:
         target = into / name
         content = source.read_bytes()
         if name in with_values:
-            text = content.decode()
-            refuse_settled(text, name)
-            content = left_ordinary(written_out(moved_behind(text, name), name)).encode()
+            content = as_compiled(content.decode(), name).encode()
         if not target.exists() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             shutil.copymode(source, target)
     return modules
+
+
+def as_compiled(source: str, name: str) -> str:
+    """A module as mypyc is given it.
+
+    Raises:
+        NotAValueError, SettledError, WaitsError: it would be compiled wrongly.
+    """
+    refuse_settled(source, name)
+    return left_ordinary(written_out(moved_behind(source, name), name))
 
 
 def _files(root: Path) -> list[Path]:

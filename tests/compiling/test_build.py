@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from compiling.__main__ import copy
-from compiling.exceptions import left_ordinary
-from compiling.values import written_out
+from compiling.__main__ import as_compiled, copy
+from compiling.settled import SettledError
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = '''
+import asyncio
 from dataclasses import dataclass, field
 from gateway.contract.changed import changed
 from gateway.contract.quick import quick
@@ -58,8 +58,29 @@ class TooLarge(Refused):
 def refuse(error: Refused) -> str:
     """The code of a refusal, asked by compiled code."""
     return error.code
+
+
+async def answered(refuses: bool, told: list[str]) -> None:
+    """Wait in a handler."""
+    try:
+        if refuses:
+            raise Refused("no", code="rejected")
+    except Refused as refused:
+        await asyncio.sleep(0)
+        told.append(refused.code)
+
+
+async def ended(waiting: bool, told: list[str]) -> None:
+    """What it is to raise, after a handler that waited."""
+    await answered(True, told)
+    try:
+        if waiting:
+            await asyncio.sleep(0)
+    finally:
+        told.append("at last")
 '''
 ASKED = """
+import asyncio
 from dataclasses import replace
 import small
 from gateway.at_rest.json_text import json_text
@@ -73,6 +94,9 @@ assert json_text(refund) == b'{"order":"ORD-1","paise":0,"facts":{},"value":""}'
 assert small.valued(refund).value == "new"
 assert small.refuse(small.Refused("no", code="rejected")) == "rejected"
 assert small.refuse(small.TooLarge("no", code="rejected")) == "too_large"
+told = []
+asyncio.run(small.ended(True, told))
+assert told == ["rejected", "at last"], told
 print("as before")
 """
 
@@ -80,7 +104,7 @@ print("as before")
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_what_is_compiled_behaves_as_its_source_does(tmp_path: Path) -> None:
     """Filled, compared, changed, told as JSON; a method of an exception is asked without the end of the process."""
-    (tmp_path / "small.py").write_text(left_ordinary(written_out(SOURCE, "small.py")), encoding="utf-8")
+    (tmp_path / "small.py").write_text(as_compiled(SOURCE, "small.py"), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT)}
 
     def run(*words: str) -> str:
@@ -91,6 +115,14 @@ def test_what_is_compiled_behaves_as_its_source_does(tmp_path: Path) -> None:
     run(sys.executable, "-c", "from compiling.build import build; build()", "small.py")
     (tmp_path / "small.py").unlink()
     assert run(sys.executable, "-c", ASKED) == "as before\n"
+
+
+def test_what_would_be_compiled_wrongly_is_not_written() -> None:
+    """A handler waits behind its `try`; a `finally` that asks for None has no form that is right."""
+    assert "caught_" in as_compiled(SOURCE, "small.py")
+    asks = "def end():\n    it = None\n    try:\n        it = 1\n    finally:\n        print(it is None)\n"
+    with pytest.raises(SettledError, match=r"small\.py:6"):
+        as_compiled(asks, "small.py")
 
 
 def test_the_copy_is_the_tree_with_its_values_written_out(tmp_path: Path) -> None:
