@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
-
 from bench.faults import client
 from bench.faults.client import Refund
 from bench.nursery import forked
@@ -15,7 +13,7 @@ from bench.scenarios.target import Kind
 from gateway.adapters.files.keys import create_key, revoke_key
 from gateway.demo.gateway_process import start_gateway
 from gateway.demo.provider_process import ProviderProcess
-from tests.waiting import eventually
+from tests.access.belief import until_refused
 
 REFUND: Final = Refund(order="ORD-1", tool=TOOLS[Column.PLAIN], amount_paise=LARGE_PAISE)
 
@@ -26,17 +24,6 @@ def key(folder: Path, subject: str, *permissions: str) -> tuple[str, str]:
         folder / "keys.json", subject=subject, tenant="acme", permissions=permissions, attributes={}
     )
     return text, entry.key_id
-
-
-async def until_unknown(url: str, text: str) -> None:
-    """Wait until the gateway has taken the file without this key."""
-    async with httpx.AsyncClient(trust_env=False, timeout=30.0) as asking:
-
-        async def unknown() -> bool:
-            answer = await asking.get(f"{url}/v1/approvals", headers={"Authorization": f"Bearer {text}"})
-            return answer.status_code == 401
-
-        await eventually(unknown)
 
 
 async def test_what_a_lead_allowed_is_void_without_the_leads_key(tmp_path: Path) -> None:
@@ -57,7 +44,7 @@ async def test_what_a_lead_allowed_is_void_without_the_leads_key(tmp_path: Path)
         assert waits.approval_id is not None
         assert (await client.decide(gateway.url, first, waits.approval_id, "approve")).told.kind is Kind.DONE
         assert revoke_key(tmp_path / "keys.json", first_id)
-        await until_unknown(gateway.url, first)
+        await until_refused(gateway.url, first)
 
         void = await client.call(gateway.url, agent, REFUND)
         told: Any = await provider.ledger(REFUND.order)

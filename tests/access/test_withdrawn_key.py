@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
 import pytest
 
 from bench.faults import client
@@ -16,8 +15,8 @@ from gateway.adapters.files.keys import create_key
 from gateway.demo.gateway_process import start_gateway
 from gateway.demo.processes import Child
 from gateway.demo.provider_process import ProviderProcess
+from tests.access.belief import until_refused
 from tests.gateway.adapters.oidc.issuer import LocalIssuer, SigningKey, ec_key, entry, real_now, write
-from tests.waiting import eventually
 
 REFUND: Final = Refund(order="ORD-1", tool=TOOLS[Column.PLAIN], amount_paise=LARGE_PAISE)
 CLAIMS: Final = {"permissions": "scope"}
@@ -33,17 +32,6 @@ async def start(folder: Path, issuer: LocalIssuer, provider: ProviderProcess, **
     file = write(folder / "issuers.yaml", entry(issuer, claims=CLAIMS, refresh="1s", cooldown="1s", **changes))
     options = {"ONCEGATE_ISSUERS": str(file), "ONCEGATE_RELOAD_INTERVAL_S": "50ms"}
     return await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url, options=options)
-
-
-async def until_refused(url: str, token: str) -> None:
-    """Wait until the gateway believes this token no more."""
-    async with httpx.AsyncClient(trust_env=False, timeout=30.0) as asking:
-
-        async def refused() -> bool:
-            answer = await asking.get(f"{url}/v1/approvals", headers={"Authorization": f"Bearer {token}"})
-            return answer.status_code == 401
-
-        await eventually(refused)
 
 
 @pytest.mark.parametrize("taken_back", ["key", "audience", "issuer down"])
