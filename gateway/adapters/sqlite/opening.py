@@ -6,10 +6,11 @@ All of it happens in one write transaction, so that processes starting together 
 import logging
 import os
 import re
+import time
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import apsw
 
@@ -26,6 +27,7 @@ MIN_SQLITE: Final = (3, 51, 3)
 
 _APPLICATION_ID: Final = int.from_bytes(b"OnGt")
 _START_UP_WAIT_MS: Final = 30_000
+_AGAIN_S: Final = 0.01
 _CACHED_STATEMENTS: Final = 256
 
 
@@ -178,19 +180,33 @@ def _connect(path: Path) -> apsw.Connection:
 
 
 def _prepare(connection: apsw.Connection, path: Path) -> None:
-    application = _pragma(connection, "application_id")
-    if application not in (0, _APPLICATION_ID) or (application == 0 and _pragma(connection, "schema_version") != 0):
+    # One statement: between two, another process may have made it ours.
+    asked = "SELECT application_id, schema_version FROM pragma_application_id, pragma_schema_version"
+    application, schema = next(connection.execute(asked))
+    if application not in (0, _APPLICATION_ID) or (application == 0 and schema != 0):
         raise StoreRefusedError(f"{path} is no OnceGate file")
-    connection.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA secure_delete = ON")
     if application == 0:
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
 
 
-def _pragma(connection: apsw.Connection, name: str) -> Any:
-    row = connection.execute(f"PRAGMA {name}").fetchone()
-    return None if row is None else row[0]
+def _write_ahead(connection: apsw.Connection) -> None:
+    """Switch to a write-ahead log.
+
+    SQLite does not wait for another process that is about to write a new file, for that one may wait for us.
+    """
+    until = time.monotonic() + _START_UP_WAIT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_AGAIN_S)
+        else:
+            return
 
 
 class _transaction:  # noqa: N801 - it reads as a statement

@@ -1,6 +1,7 @@
 """What is refused before the first record is trusted to a file."""
 
 import stat
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -186,3 +187,28 @@ def test_a_newer_schema_is_refused(file: OpenFile, path: Path, machine_host: Hos
 
     with pytest.raises(StoreRefusedError, match=f"schema version {known + 1} and this program knows {known}"):
         opening.open_file(path, machine_host, sealer)
+
+
+def test_another_that_begins_with_the_new_file_is_waited_for(
+    path: Path, machine_host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite itself gives up at once there: two gateways that start together must not keep each other from it."""
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(time, "sleep", lambda _: other.execute("ROLLBACK"))
+
+    close(opening.open_file(path, machine_host, Sealer()))
+    other.close()
+
+
+def test_another_that_does_not_let_go_is_not_waited_for_for_ever(
+    path: Path, machine_host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The start fails, and says why."""
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(opening, "_START_UP_WAIT_MS", 0)
+
+    with pytest.raises(StoreRefusedError, match="database is locked"):
+        opening.open_file(path, machine_host, Sealer())
+    other.close()
