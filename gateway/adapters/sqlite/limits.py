@@ -35,9 +35,11 @@ CREATE TABLE IF NOT EXISTS spent (
 # `rate.take` for one bucket, and no row where it has not as many tokens (?7): the price of a transaction is mostly that of its
 # statements, and BEGIN, SELECT, REPLACE and COMMIT are four. A bucket of another boot is full.
 _THERE: Final = "iif(boot = ?3, min(?4, tokens + max(0.0, ?5 - at) * ?4 / ?6), ?4)"
+# Another process may have taken since the clock was read: its time is not to be had twice.
+_AT: Final = "iif(boot = ?3, max(at, ?5), ?5)"
 _TAKE_ONE: Final = f"""
 INSERT INTO buckets VALUES (?1, ?2, ?3, ?4 - ?7, ?5, ?5 + ?6) ON CONFLICT (partition, key) DO UPDATE
-  SET tokens = {_THERE} - ?7, boot = ?3, at = ?5, full_at = ?5 + ?6 WHERE {_THERE} >= ?7
+  SET tokens = {_THERE} - ?7, boot = ?3, at = {_AT}, full_at = {_AT} + ?6 WHERE {_THERE} >= ?7
 RETURNING tokens"""  # noqa: S608 - our own text
 
 
@@ -132,7 +134,7 @@ class SqliteLimits:
             after, taken = take(buckets, [it.rate for it in quotas], most, now=now)
             if taken.refused is None:
                 written = [
-                    (quota.partition, quota.key, boot, it.tokens, now, now + quota.rate.per_s)
+                    (quota.partition, quota.key, boot, it.tokens, it.at, it.at + quota.rate.per_s)
                     for quota, it in zip(quotas, after, strict=True)
                 ]
                 connection.executemany("REPLACE INTO buckets VALUES (?, ?, ?, ?, ?, ?)", written)

@@ -87,7 +87,9 @@ def take(
         )
         left = tuple(tokens - many for tokens, many in zip(there, counts, strict=True))
         taken = Taken(tokens=left, counts=counts if most else ())
-    return tuple(TokenBucket(tokens, now) for tokens in taken.tokens), taken
+    # Who read the clock before another took gets no time twice.
+    since = (now if it is None else max(now, it.at) for it in buckets)
+    return tuple(TokenBucket(tokens, at) for tokens, at in zip(taken.tokens, since, strict=True)), taken
 
 
 def is_full(bucket: TokenBucket, rate: Rate, *, now: float) -> bool:

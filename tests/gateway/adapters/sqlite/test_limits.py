@@ -81,6 +81,22 @@ async def test_one_statement_counts_as_the_rule_does(path: Path, count: int, per
     counted.close()
 
 
+@pytest.mark.parametrize("others", [(), (Quota(name="n", partition="acme", key="b", rate=Rate(count=99, per_s=60.0)),)])
+async def test_who_read_the_clock_before_another_gets_no_time_twice(path: Path, others: tuple[Quota, ...]) -> None:
+    """It waited for the file while another took: the bucket is not refilled again for the time in between."""
+    clock, early = ManualClock(), ManualClock()
+    bucket = Quota(name="n", partition="acme", key="a", rate=Rate(count=2, per_s=20.0))
+    first, late = SqliteLimits(path, host(clock)), SqliteLimits(path, host(early))
+    await first.take([bucket, *others])
+    await clock.advance(10.0)
+    await first.take([bucket, *others])
+    assert (await late.take([bucket, *others])).refused is None
+
+    assert (await first.take([bucket, *others])).wait_s == pytest.approx(10.0)
+    first.close()
+    late.close()
+
+
 async def test_a_broken_file_is_made_anew(path: Path) -> None:
     """Counters are no reason not to serve."""
     spoil(path)

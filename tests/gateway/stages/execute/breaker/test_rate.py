@@ -33,6 +33,15 @@ def test_the_first_calls_go_and_the_next_is_told_when() -> None:
     assert one(third, TWO_A_SECOND, now=10.5)[1] is None
 
 
+def test_an_earlier_look_gives_no_time_twice() -> None:
+    """Who read the clock before another took: the bucket is not refilled again from then on."""
+    first, _ = one(None, TWO_A_SECOND, now=10.0)
+    second, _ = one(first, TWO_A_SECOND, now=9.0)
+
+    assert second == TokenBucket(0.0, 10.0)
+    assert one(second, TWO_A_SECOND, now=10.0)[1] == 0.5
+
+
 @pytest.mark.parametrize(("rate", "wait_s"), [(Rate(count=1, per_s=1.0), 1.0), (Rate(count=1, per_s=60.0), 60.0)])
 def test_the_rate_is_the_policys(rate: Rate, wait_s: float) -> None:
     """Count and period are both kept."""
