@@ -131,11 +131,8 @@ class Effort:
         self.sent_at = None
         self._told_sent = None
         seen = trace.attempt(attempt_facts(tool, number=self.tries, kind=plan.kind, delay_s=plan.delay_s))
-
-        async def gate() -> float:
-            return await self._pass_gate(limits)
-
-        task = asyncio.create_task(exchange(parts, tool, self._request, limits, seen, gate))
+        sends = exchange(parts, tool, self._request, limits, seen, lambda: self._pass_gate(limits))
+        task = asyncio.create_task(sends)
         return Running(task=task, admission=admission, seen=seen, limits=limits)
 
     def tell_sent(self, told: Callable[[float], None] | None) -> None:

@@ -1,8 +1,8 @@
 """Tool calls to MCP servers, beside those over HTTP: one door for the pipeline."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection
-from typing import Final
+from collections.abc import Callable, Collection, Coroutine
+from typing import Any, Final
 
 from gateway.adapters.mcp_tool.http_channel import HttpChannel
 from gateway.adapters.mcp_tool.messages import TRACE
@@ -53,11 +53,14 @@ class McpToolTransport:
         """Names of the gateway's tools that are not called because their server shows another tool."""
         return frozenset().union(*(upstream.quarantined for upstream in self._all()))
 
-    async def exchange(self, request: WireRequest, limits: Limits, gate: Gate | None = None) -> Exchange:
+    def exchange(self, request: WireRequest, limits: Limits, gate: Gate | None = None) -> Coroutine[Any, Any, Exchange]:
         """See `ToolTransport`."""
         mcp = request.mcp
         if mcp is None:
-            return await self._inner.exchange(request, limits, gate)
+            return self._inner.exchange(request, limits, gate)
+        return self._speak(request, mcp, limits, gate)
+
+    async def _speak(self, request: WireRequest, mcp: McpUpstream, limits: Limits, gate: Gate | None) -> Exchange:
         began = self._clock.monotonic()
         if mcp.command and mcp.command[0] not in self._commands:
             detail = "the operator does not allow the server's command"
