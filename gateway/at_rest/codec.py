@@ -1,14 +1,12 @@
 """Records and rows as the file keeps them: columns for what is asked about, JSON for the rest, one sealed text."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 
-from gateway.at_rest.json_text import json_text
-from gateway.at_rest.naming import teller
+from gateway.at_rest.json_text import json_text, teller_of
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.keyed_hash import keyed_hash
@@ -31,11 +29,8 @@ COLUMNS: Final = (
 )
 """What `decode` reads, in its order."""
 
-_ELSEWHERE: Final = {*COLUMNS.split(", "), "holds"}
-_MACHINE: Final = tuple(field.name for field in fields(Record) if field.name not in _ELSEWHERE)
-_told = teller(_MACHINE)
-_told_origin = teller(field.name for field in fields(Origin))
-_told_attempt = teller(field.name for field in fields(Attempt))
+_told_origin = teller_of(Origin)
+_told_attempt = teller_of(Attempt)
 # By their values, which is what a call of an enumeration does at five times the price.
 _STATES: Final = {state.value: state for state in State}
 _KNOWLEDGE: Final = {knowledge.value: knowledge for knowledge in Knowledge}
@@ -47,10 +42,26 @@ def machine_text(record: Record) -> bytes:
     Raises:
         TypeError: a field is no JSON value.
     """
-    told = _told(record)
-    told["origin"] = _told_origin(record.origin)
-    told["attempts"] = [_told_attempt(attempt) for attempt in record.attempts]
-    return orjson.dumps(told)
+    # Written out, as `decode` is: a tenth of the price of asking for each field by its name.
+    return orjson.dumps(
+        {
+            "origin": _told_origin(record.origin),
+            "fingerprint": record.fingerprint,
+            "fence": record.fence,
+            "owner": record.owner,
+            "attempts": [_told_attempt(attempt) for attempt in record.attempts],
+            "closed_at": record.closed_at,
+            "negatives": record.negatives,
+            "negative_at": record.negative_at,
+            "settled_by": record.settled_by,
+            "evidence": record.evidence,
+            "outcome_code": record.outcome_code,
+            "status": record.status,
+            "approval_id": record.approval_id,
+            "approved_until": record.approved_until,
+            "repeat_of": record.repeat_of,
+        }
+    )
 
 
 def bodies_text(record: Record) -> bytes:

@@ -28,11 +28,12 @@ def _plain(value: Any) -> dict[Any, Any]:
     if not hasattr(value, "__dataclass_fields__"):
         raise TypeError(f"{type(value).__name__} is no JSON value")
     kind: Any = type(value)
-    return _teller_of(kind)(value)
+    return teller_of(kind)(value)
 
 
 @cache
-def _teller_of(kind: Any) -> Callable[[Any], dict[str, Any]]:
+def teller_of(kind: Any) -> Callable[[Any], dict[str, Any]]:
+    """Gives all fields of one kind of dataclass by their names."""
     # A compiled value tells its fields itself (`compiling/values.py`).
     told: Callable[[Any], dict[str, Any]] | None = getattr(kind, "__told__", None)
     return teller(field.name for field in fields(kind)) if told is None else told

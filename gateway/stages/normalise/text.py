@@ -3,6 +3,8 @@
 import re
 from typing import Any, Final
 
+import orjson
+
 _ESCAPE_SEQUENCES: Final = (
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC, DCS, SOS, PM, APC: titles, links, device strings
@@ -36,7 +38,17 @@ def clean(data: Any) -> Any:
 
     Of two names that are equal once cleaned the last one stays: a difference that nobody sees is none.
     """
-    return _rebuilt(data) if _has_unseen(data) else data
+    return data if _is_plain(data) or not _has_unseen(data) else _rebuilt(data)
+
+
+def _is_plain(data: Any) -> bool:
+    """Whether it is seen without a walk that all texts are ASCII without controls: nearly all are."""
+    try:
+        text = orjson.dumps(data)
+    except orjson.JSONEncodeError:
+        return False
+    # What JSON escapes is not looked into here.
+    return text.isascii() and b"\\" not in text and b"\x7f" not in text
 
 
 def _has_unseen(data: Any) -> bool:

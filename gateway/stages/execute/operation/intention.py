@@ -22,7 +22,7 @@ class Intention:
 
     tool: Tool
     arguments: Mapping[str, Any]
-    identity: keys.OperationIdentity
+    identity: keys.IdentityText
     identity_key: str
     fingerprint: str
     holds: tuple[Hold, ...]
@@ -30,7 +30,7 @@ class Intention:
 
     def operation_key(self, occurrence: int) -> str:
         """The key of one occurrence; what goes downstream."""
-        return keys.operation_key(self.identity, occurrence)
+        return self.identity.operation_key(occurrence)
 
     def key_at(self, meeting: MayBegin | OwnRecord) -> str:
         """The key of the operation that the call belongs to.
@@ -79,12 +79,12 @@ def intend(
         return ErrorCode.IDEMPOTENCY_KEY_REQUIRED
     if tool.identity.scope is Scope.RUN and call.run_id is None:
         return ErrorCode.RUN_ID_REQUIRED
-    identity = _identity(tool, arguments, call, caller)
+    identity = keys.identity_text(_identity(tool, arguments, call, caller))
     return Intention(
         tool=tool,
         arguments=arguments,
         identity=identity,
-        identity_key=keys.identity_key(identity),
+        identity_key=identity.identity_key(),
         fingerprint=material_fingerprint(tool, arguments),
         holds=_holds(tool, arguments, caller.tenant),
         origin=Origin(
