@@ -1,6 +1,6 @@
 """A frozen value with some of its fields changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
@@ -15,6 +15,11 @@ def changed(original: _T, /, **changes: Any) -> _T:
     Raises:
         TypeError: the value has no such field, or is none of these.
     """
+    return changed_by(original, changes)
+
+
+def changed_by(original: _T, changes: Mapping[str, Any]) -> _T:
+    """The same with the changes in hand, by the names of their fields: they are not unpacked and packed again."""
     kind: Any = type(original)
     copied, names = _copier(kind)
     other: _T = copied(original)

@@ -77,7 +77,8 @@ def _may_exceed(document: bytes, max_depth: int, max_nodes: int) -> bool:
     return (
         len(document) // 2 + 1 > max_nodes
         or document.count(b"[") + document.count(b"{") > max_depth
-        or _LONG_NUMBER in document.translate(_DIGITS_AS_ZEROS)
+        # `in` would first try the bytes as a number, which costs more than the search.
+        or document.translate(_DIGITS_AS_ZEROS).find(_LONG_NUMBER) >= 0
     )
 
 

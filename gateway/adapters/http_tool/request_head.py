@@ -56,7 +56,7 @@ def _check(headers: Headers) -> None:
     values = [value for _, value in headers]
     # Nearly all are printable, and begin and end with what is seen: a tenth of what the pattern takes.
     whole = "".join(values)
-    if whole.isascii() and whole.isprintable() and not any([value[:1] == " " or value[-1:] == " " for value in values]):
+    if whole.isascii() and whole.isprintable() and not any(value[:1] == " " or value[-1:] == " " for value in values):
         return
     lines = "\n".join([*values, ""])
     if not _VALUES.fullmatch(lines) or lines.count("\n") != len(headers):

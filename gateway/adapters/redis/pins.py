@@ -20,7 +20,8 @@ class Pins:
         self._known: dict[str, PinnedManifest] = {}
         self._pinned_in = ""
         self._under_way: asyncio.Future[None] | None = None
-        self._next: asyncio.Task[int] | None = None
+        self._next: asyncio.Task[None] | None = None
+        self._waiting: list[asyncio.Future[int]] = []
 
     async def keep(self, more: Sequence[PinnedManifest], *, wall: float) -> tuple[PinnedManifest, ...]:
         """Pin these, in another memory also what this process has seen; every pinned manifest, the earliest first.
@@ -48,14 +49,27 @@ class Pins:
             return await self._asked()
         if self._next is None:
             self._next = asyncio.create_task(self._after(self._under_way))
-            self._next.add_done_callback(_heard)
         # One asks for all; whoever leaves meanwhile takes nothing from the others.
-        return await asyncio.shield(self._next)
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append(answer)
+        return await answer
 
-    async def _after(self, before: "asyncio.Future[None]") -> int:
+    async def _after(self, before: "asyncio.Future[None]") -> None:
         await asyncio.wait({before})
         self._next = None
-        return await self._asked()
+        waiting, self._waiting = self._waiting, []
+        told: int | Exception
+        try:
+            told = await self._asked()
+        except Exception as error:  # noqa: BLE001 - told to everybody who waits
+            told = error
+        for answer in waiting:
+            if answer.done():
+                continue
+            if isinstance(told, Exception):
+                answer.set_exception(told)
+            else:
+                answer.set_result(told)
 
     async def _asked(self) -> int:
         self._under_way = mine = asyncio.get_running_loop().create_future()
@@ -70,12 +84,6 @@ class Pins:
     def are_lost(self) -> bool:
         """Whether the memory is another than they were pinned in: `keep` pins them again."""
         return bool(self._known) and self._pinned_in != self._memory.epoch
-
-
-def _heard(task: "asyncio.Task[int]") -> None:
-    if not task.cancelled():
-        # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
-        task.exception()
 
 
 def _text(pin: PinnedManifest, wall: float) -> bytes:

@@ -48,7 +48,7 @@ def _is_plain(data: Any) -> bool:
     except orjson.JSONEncodeError:
         return False
     # What JSON escapes is not looked into here.
-    return text.isascii() and b"\\" not in text and b"\x7f" not in text
+    return text.isascii() and text.find(b"\\") < 0 and text.find(b"\x7f") < 0
 
 
 def _has_unseen(data: Any) -> bool:

@@ -4,10 +4,12 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 `state` comes from `table.cell`; every changed record carries the next version.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
-from gateway.contract.changed import changed
+from gateway.contract.changed import changed, changed_by
 from gateway.contract.quick import quick
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import (
@@ -34,6 +36,8 @@ from gateway.stages.execute.operation.record import (
 )
 from gateway.stages.execute.operation.table import Event, IllegalMoveError, cell
 
+_NOTHING_ELSE: Final[Mapping[str, Any]] = MappingProxyType({})
+
 
 class FencedError(Exception):
     """The caller is no longer the owner: its token or fence is stale, or its lease is dead. Nothing was changed."""
@@ -56,6 +60,7 @@ class Settlement:
     status: int | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ownership:
     """Who acts: the token minted for this claim and the fence it was given."""
@@ -91,7 +96,7 @@ def pass_gate(record: Record, ownership: Ownership, sending: Sending, *, now: fl
         IllegalMoveError: it is marked already.
     """
     _require_owner(record, ownership, now)
-    return _with_attempt(record, Event.GATE_PASSED, sending, now, fence=record.fence)
+    return _with_attempt(record, Event.GATE_PASSED, sending, now, {"fence": record.fence})
 
 
 def pass_replay_gate(
@@ -113,12 +118,14 @@ def pass_replay_gate(
         Event.REPLAY_GATE_PASSED,
         sending,
         now,
-        owner=owner,
-        fence=record.fence + 1,
-        lease_until=lease_until,
-        closed_at=None,
-        negatives=0,
-        negative_at=None,
+        {
+            "owner": owner,
+            "fence": record.fence + 1,
+            "lease_until": lease_until,
+            "closed_at": None,
+            "negatives": 0,
+            "negative_at": None,
+        },
     )
 
 
@@ -166,7 +173,8 @@ def learn(
         return record
     was_unknown = attempt.knowledge is Knowledge.UNKNOWN
     known = changed(attempt, knowledge=KNOWLEDGE[evidence], code=settlement.code, status=settlement.status)
-    told = record if attempt == known else with_known(record, known)
+    same = (attempt.knowledge, attempt.code, attempt.status) == (known.knowledge, known.code, known.status)
+    told = record if same else with_known(record, known)
     if evidence is Evidence.KEY_USED:
         told = doubted(told, number)
     event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
@@ -200,7 +208,7 @@ def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> R
     if record.state is not State.UNKNOWN or record.version != version:
         return record
     if record.negatives + 1 < confirm:
-        return _become(record, Event.FOUND_NOTHING, negatives=record.negatives + 1, negative_at=now)
+        return _become(record, Event.FOUND_NOTHING, {"negatives": record.negatives + 1, "negative_at": now})
     return _become(covered(record), Event.PROVED_ABSENT, now=now)
 
 
@@ -209,7 +217,7 @@ def settle_by_operator(
 ) -> Record:
     """A person's word, with evidence that the caller audits. Refused while somebody still listens, unless DONE."""
     told = record if event is Event.OPERATOR_DONE else covered(record)
-    return _become(told, event, now=now, settlement=settlement, evidence=evidence)
+    return _become(told, event, {"evidence": evidence}, now=now, settlement=settlement)
 
 
 def _lose_contact(record: Record, number: int, settlement: Settlement, now: float) -> Record:
@@ -223,12 +231,12 @@ def _lose_contact(record: Record, number: int, settlement: Settlement, now: floa
     return changed(told, version=record.version + 1) if news else record
 
 
-def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *, fence: int, **changes: Any) -> Record:
+def _with_attempt(record: Record, event: Event, sending: Sending, now: float, changes: dict[str, Any]) -> Record:
     if not record.is_approved_still(sending.wall):
         raise FencedError
     attempt = Attempt(
         number=len(record.attempts) + 1,
-        fence=fence,
+        fence=changes["fence"],
         sent_at=now,
         sent_wall=sending.wall,
         acts_until=sending.send_by + sending.horizon_s,
@@ -238,29 +246,29 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, *,
     )
     baseline = record.bodies.baseline if sending.baseline is None else sending.baseline
     bodies = changed(record.bodies, request=sending.request, baseline=baseline)
-    return _become(record, event, attempts=(*record.attempts, attempt), bodies=bodies, fence=fence, **changes)
+    changes |= {"attempts": (*record.attempts, attempt), "bodies": bodies}
+    return _become(record, event, changes)
 
 
 def _claimed(record: Record, event: Event, by: Claim) -> Record:
-    return _become(
-        record,
-        event,
-        owner=by.owner,
-        fence=record.fence + 1,
-        lease_until=by.lease_until,
-        origin=by.origin,
-        fingerprint=by.fingerprint,
-        holds=by.holds,
-        approval_id=by.approval_id,
-        approved_until=by.approved_until,
-        repeat_of=by.repeat_of,
+    changes: dict[str, Any] = {
+        "owner": by.owner,
+        "fence": record.fence + 1,
+        "lease_until": by.lease_until,
+        "origin": by.origin,
+        "fingerprint": by.fingerprint,
+        "holds": by.holds,
+        "approval_id": by.approval_id,
+        "approved_until": by.approved_until,
+        "repeat_of": by.repeat_of,
         # An item that came since the baseline may well be ours. Where that is ruled out, the gate brings a new one.
-        bodies=Bodies(
+        "bodies": Bodies(
             arguments=by.arguments,
             baseline=record.bodies.baseline,
             former=former_of(record, without=by.fingerprint),
         ),
-    )
+    }
+    return _become(record, event, changes)
 
 
 def _require_token(record: Record, ownership: Ownership) -> None:
@@ -275,25 +283,38 @@ def _require_owner(record: Record, ownership: Ownership, now: float) -> None:
 
 
 def _become(
-    record: Record, event: Event, *, now: float | None = None, settlement: Settlement | None = None, **changes: Any
+    record: Record,
+    event: Event,
+    changes: Mapping[str, Any] = _NOTHING_ELSE,
+    *,
+    now: float | None = None,
+    settlement: Settlement | None = None,
 ) -> Record:
     """The one place where a record gets another state."""
     found = cell(record.state, event)
     to = State.UNKNOWN if found.joins and record.unknown_attempts() else found.to
+    become: dict[str, Any] = {
+        "settled_wall": None,
+        "settled_by": None,
+        "outcome_code": None,
+        "status": None,
+        **changes,
+        "state": to,
+        "version": record.version + 1,
+    }
     if to not in OWNED:
-        changes |= {"owner": None, "lease_until": 0.0}
+        become["owner"] = None
+        become["lease_until"] = 0.0
     if to is State.FREE and not record.attempts:
-        changes |= {"bodies": Bodies()}  # no evidence can come that would need them
+        become["bodies"] = Bodies()  # no evidence can come that would need them
     if to is State.UNKNOWN and record.state is not State.UNKNOWN:
-        changes |= {"closed_at": now, "negatives": 0, "negative_at": None}
+        become["closed_at"] = now
+        become["negatives"] = 0
+        become["negative_at"] = None
     if to in SETTLED and settlement is not None:
-        changes |= {
-            "settled_wall": settlement.wall,
-            "settled_by": settlement.by,
-            "outcome_code": settlement.code,
-            "status": settlement.status,
-            "bodies": changed(record.bodies, result=settlement.result),
-        }
-    else:
-        changes |= {"settled_wall": None, "settled_by": None, "outcome_code": None, "status": None}
-    return changed(record, state=to, version=record.version + 1, **changes)
+        become["settled_wall"] = settlement.wall
+        become["settled_by"] = settlement.by
+        become["outcome_code"] = settlement.code
+        become["status"] = settlement.status
+        become["bodies"] = changed(record.bodies, result=settlement.result)
+    return changed_by(record, become)
