@@ -13,6 +13,7 @@ from typing import Final
 
 from compiling.exceptions import left_ordinary
 from compiling.modules import chosen
+from compiling.rings import refuse_rings
 from compiling.settled import refuse_settled
 from compiling.values import written_out
 from compiling.waits import moved_behind
@@ -48,9 +49,10 @@ def as_compiled(source: str, name: str) -> str:
     """A module as mypyc is given it.
 
     Raises:
-        NotAValueError, SettledError, WaitsError: it would be compiled wrongly.
+        NotAValueError, RingError, SettledError, WaitsError: it would be compiled wrongly.
     """
     refuse_settled(source, name)
+    refuse_rings(source, name)
     return left_ordinary(written_out(moved_behind(source, name), name))
 
 
