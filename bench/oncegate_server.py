@@ -21,7 +21,6 @@ from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.logs.config import configure_logging
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
-from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.app import log_fault, open_store, wire
 from gateway.cli.loading import load
@@ -60,7 +59,10 @@ def main() -> None:
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
     transport = HttpToolTransport(clock, egress=EgressPolicy(settings.allow_private))
     store = open_store(settings)
-    if PATIENCE in os.environ and isinstance(store, RedisOperationStore):
+    if PATIENCE in os.environ:
+        from gateway.adapters.redis.store import RedisOperationStore  # noqa: PLC0415 - as in the product, only on Redis
+
+        assert isinstance(store, RedisOperationStore)
         store.client.timeout_s = float(os.environ[PATIENCE])
     parts = wire(settings, shelf=shelf, store=store, telemetry=telemetry, transport=transport)
     if SLOWDOWN in os.environ and isinstance(parts.rates, Advances):

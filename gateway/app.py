@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from gateway import __version__
 from gateway.adapters.cel.engine import CelEngine
@@ -18,23 +19,15 @@ from gateway.adapters.mcp_tool.transport import McpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
 from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits, MemoryRetryBudgets
 from gateway.adapters.memory.operations import MemoryOperationStore
-from gateway.adapters.oidc.issuers import IssuersError
-from gateway.adapters.oidc.tokens import Tokens
 from gateway.adapters.otel.settings import InboundTrace, LogCalls, TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry, open_telemetry
-from gateway.adapters.redis.address import parse_address
-from gateway.adapters.redis.breakers import RedisBreakers
-from gateway.adapters.redis.client import Client
-from gateway.adapters.redis.limits import RedisLimits
-from gateway.adapters.redis.pool import Login
-from gateway.adapters.redis.routes import route_to
-from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.sqlite.breakers import SqliteBreakers
 from gateway.adapters.sqlite.limits import SqliteLimits
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.chance import SystemChance
 from gateway.adapters.system.clock import SystemClock
 from gateway.at_rest.sealing import Sealer
+from gateway.clock import Clock
 from gateway.fronts.http.credentials import Credentials
 from gateway.fronts.http.ports import Authenticator
 from gateway.manifest.building import Operator
@@ -47,12 +40,16 @@ from gateway.settings import Settings, SettingsError
 from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
-from gateway.stages.execute.breaker.ports import BreakerStore
+from gateway.stages.execute.breaker.ports import BreakerStore, SharedBuckets, Spending
 from gateway.stages.execute.breaker.quotas import OperatorRates
 from gateway.stages.execute.operation.ports import OperationStore, StoreUnavailableError
 
 _log = logging.getLogger("oncegate")
 _SQLITE, _MEMORY, _REDIS = "sqlite:///", "memory://", "redis"
+
+
+class _Limits(SharedBuckets, Spending, Protocol):
+    """Rates and spending, counted in one place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +139,7 @@ def wire(
     """The parts of a pipeline around the given edges."""
     clock = SystemClock()
     chance = SystemChance(clock)
-    breakers: BreakerStore = MemoryBreakers(clock)
-    limits: MemoryLimits | SqliteLimits | RedisLimits = MemoryLimits(clock)
-    if isinstance(store, RedisOperationStore):
-        breakers, limits = RedisBreakers(store.client, clock), RedisLimits(store.client, clock)
-    elif isinstance(store, SqliteOperationStore):
-        breakers = SqliteBreakers(store.beside("breakers"), store.host)
-        limits = SqliteLimits(store.beside("limits"), store.host)
+    breakers, limits = _beside(store, clock)
     guard = Guard(
         breakers,
         draw=chance.draw,
@@ -192,6 +183,19 @@ def wire(
     )
 
 
+def _beside(store: OperationStore, clock: Clock) -> tuple[BreakerStore, _Limits]:
+    """What is shared by those who share the store."""
+    if isinstance(store, SqliteOperationStore):
+        return SqliteBreakers(store.beside("breakers"), store.host), SqliteLimits(store.beside("limits"), store.host)
+    if not isinstance(store, MemoryOperationStore):
+        from gateway.adapters.redis.opening import beside  # noqa: PLC0415 - only a store on Redis needs its library
+
+        on_redis = beside(store, clock)
+        if on_redis is not None:
+            return on_redis
+    return MemoryBreakers(clock), MemoryLimits(clock)
+
+
 def open_store(settings: Settings) -> OperationStore:
     """The store that the settings name.
 
@@ -204,7 +208,9 @@ def open_store(settings: Settings) -> OperationStore:
         seal = settings.seal_key
         sealer = None if seal is None else Sealer.parse(seal.get_secret_value())
         if settings.store.startswith(_REDIS):
-            return _open_redis(settings, sealer)
+            from gateway.adapters.redis.opening import open_redis  # noqa: PLC0415 - see `_beside`
+
+            return open_redis(settings, sealer, SystemClock())
         return SqliteOperationStore.open(
             Path(settings.store.removeprefix(_SQLITE)),
             sealer=sealer,
@@ -213,24 +219,6 @@ def open_store(settings: Settings) -> OperationStore:
         )
     except (StoreUnavailableError, ValueError) as wrong:
         raise SettingsError(f"{settings.store}: {wrong}") from wrong
-
-
-def _open_redis(settings: Settings, sealer: Sealer | None) -> RedisOperationStore:
-    """A store that connects when it is first asked."""
-    address, clock = parse_address(settings.store), SystemClock()
-    login = Login(
-        username=address.username,
-        password=None if settings.redis_password is None else settings.redis_password.get_secret_value(),
-        database=address.database,
-        tls=address.tls,
-    )
-    return RedisOperationStore(
-        Client(route_to(address, login), clock),
-        clock,
-        sealer=sealer,
-        rows_retention_s=settings.rows_retention_s,
-        replicas=settings.store_wait,
-    )
 
 
 def log_fault(where: str, error: BaseException) -> None:
@@ -246,6 +234,9 @@ def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Appr
     """
     if settings.issuers is None:
         return keys, Approvers(keys=keys), partial(_all, keys.reload)
+    from gateway.adapters.oidc.issuers import IssuersError  # noqa: PLC0415 - and its HTTP client and cryptography:
+    from gateway.adapters.oidc.tokens import Tokens  # noqa: PLC0415 - nobody else needs them
+
     clock = SystemClock()
     try:
         tokens = Tokens(settings.issuers, clock, wall=clock.wall)

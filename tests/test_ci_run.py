@@ -15,13 +15,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-NEEDED = ("bash", "dirname", "mktemp", "rm", "timeout", "tail", "sed", "sh", "sleep", "touch", "cat")
+NEEDED = ("bash", "dirname", "mktemp", "rm", "timeout", "tail", "sed", "sh", "sleep", "touch", "cat", "nice")
 GREEN = "===== 7 passed, 1 skipped in 0.50s ====="
-WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm")
+WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm", "gcc", "cc")
 """What a machine has on which nothing is missed."""
-STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples"]
+DEBIANS = " python3-dev" if sys.base_prefix == "/usr" else ""
+"""Another Python than Debian's brings its headers."""
+STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples", "bench-gate"]
+GATE = STEPS[-1]
 BESIDE = "collected"
 """Made while another step runs, and done before the tests."""
+COMPILED = "compiled"
+"""Made while the other steps run, and done before the gate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +40,8 @@ class Ran:
     """The targets that were asked of make, in order, but for what is made beside a step."""
     beside: list[str]
     """What had been made beside a step when the tests began."""
+    compiled: bool
+    """Whether the tree that the gate measures was asked for, before the gate."""
     installed: str
 
 
@@ -48,47 +55,76 @@ def program(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """A clean machine, on which `make TARGET` does what the test says."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A clean machine."""
 
-    def run(*, user: int = 1000, has: tuple[str, ...] = WHOLE, **targets: str) -> Ran:
-        folder, tree = tmp_path / "bin", tmp_path / "tree"
+    folder: Path
+
+    def prepare(
+        self,
+        *,
+        user: int = 1000,
+        has: tuple[str, ...] = WHOLE,
+        broken: tuple[str, ...] = (),
+        targets: dict[str, str],
+    ) -> None:
+        """Install these programs, of which some fail, and `make TARGET` does what the test says."""
+        programs, tree = self.folder / "bin", self.folder / "tree"
         (tree / ".ci").mkdir(parents=True)
         (tree / "bench" / "scenarios").mkdir(parents=True)
-        folder.mkdir()
+        programs.mkdir()
         shutil.copy(ROOT / ".ci" / "run", tree / ".ci" / "run")
         for name in NEEDED:
             found = shutil.which(name)
             assert found is not None
-            (folder / name).symlink_to(found)
-        (folder / "python3").symlink_to(sys.executable)
-        program(folder, "id", f"echo {user}")
-        program(folder, "apt-get", f'echo "$@" >>{tmp_path}/installed')
+            (programs / name).symlink_to(found)
+        (programs / "python3").symlink_to(sys.executable)
+        program(programs, "id", f"echo {user}")
+        program(programs, "apt-get", f'echo "$@" >>{self.folder}/installed')
         for name in has:
-            program(folder, name, "exit 0")
+            program(programs, name, f"exit {int(name in broken)}")
         cases = "\n".join(
             f"*' {target}') {script};;" for target, script in {"test": f"echo '{GREEN}'", **targets}.items()
         )
         if "make" in has:
-            program(folder, "make", f'echo "$2" >>{tmp_path}/made\ncase "$*" in\n{cases}\nesac')
-        ended = subprocess.run(
-            [str(tree / ".ci" / "run")],
-            env={"PATH": str(folder), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"},
+            program(programs, "make", f'echo "$2" >>{self.folder}/made\ncase "$*" in\n{cases}\nesac')
+
+    def start(self) -> subprocess.Popen[str]:
+        """Call the script."""
+        return subprocess.Popen(
+            [str(self.folder / "tree" / ".ci" / "run")],
+            env={"PATH": str(self.folder / "bin"), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=50,
-            check=False,
         )
-        made, installed = tmp_path / "made", tmp_path / "installed"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Nothing is installed yet."""
+    return Machine(folder=tmp_path)
+
+
+@pytest.fixture
+def run(machine: Machine) -> Run:
+    """What comes of it on a machine that has this, where `make TARGET` does what the test says."""
+
+    def run(*, user: int = 1000, has: tuple[str, ...] = WHOLE, broken: tuple[str, ...] = (), **targets: str) -> Ran:
+        machine.prepare(user=user, has=has, broken=broken, targets=targets)
+        with machine.start() as process:
+            output, errors = process.communicate(timeout=50)
+        made, installed = machine.folder / "made", machine.folder / "installed"
         asked = made.read_text(encoding="utf-8").split() if made.exists() else []
         return Ran(
-            status=ended.returncode,
-            lines=ended.stdout.splitlines(),
-            errors=ended.stderr,
-            made=[target for target in asked if target != BESIDE],
+            status=process.returncode,
+            lines=output.splitlines(),
+            errors=errors,
+            made=[target for target in asked if target not in (BESIDE, COMPILED)],
             beside=[target for target in asked[: asked.index("test")] if target == BESIDE] if asked else [],
+            compiled=COMPILED in asked[: asked.index(GATE) if GATE in asked else None],
             installed=installed.read_text(encoding="utf-8") if installed.exists() else "",
         )
 
@@ -101,11 +137,11 @@ def test_all_green(run: Run) -> None:
 
     assert (ran.status, ran.lines[-1]) == (0, "7 passed, 1 skipped in 0.50s")
     assert ran.made == STEPS
-    assert ran.beside == [BESIDE]
+    assert (ran.beside, ran.compiled) == ([BESIDE], True)
     assert (ran.errors, ran.installed) == ("", "")
 
 
-@pytest.mark.parametrize("target", [*STEPS[1:], BESIDE])
+@pytest.mark.parametrize("target", [*STEPS[1:], BESIDE, COMPILED])
 def test_every_step_is_a_target(target: str) -> None:
     """What is asked of make is in the Makefile."""
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
@@ -118,14 +154,14 @@ def test_what_the_steps_print_is_shown(run: Run) -> None:
     assert [line for line in ran.lines if line in ("first", "second", GREEN)] == ["first", "second", GREEN]
 
 
-@pytest.mark.parametrize("step", ["lint", "scenarios", "conformance", "examples"])
+@pytest.mark.parametrize("step", ["lint", "scenarios", "conformance", "examples", GATE])
 def test_a_red_step_does_not_stop_the_others(run: Run, step: str) -> None:
     """Everything runs, the red one is named, and the status says so."""
     ran = run(**{step: "exit 3"})
 
     assert ran.made == STEPS
     assert (ran.status, ran.lines[-1]) == (1, "7 passed, 1 skipped in 0.50s")
-    assert f"{step} failed with status 3" in ran.errors
+    assert f"{step.removeprefix('bench-')} failed with status 3" in ran.errors
 
 
 def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None:
@@ -135,6 +171,58 @@ def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None
     assert (ran.status, ran.lines[-1], ran.errors) == (0, "7 passed, 1 skipped in 0.50s", "")
     assert "aside" not in ran.lines
     assert ran.made == [*STEPS[:2], "prepared", *STEPS[2:]]
+
+
+def test_the_gate_waits_for_what_it_measures(run: Run, tmp_path: Path) -> None:
+    """That is compiled beside all other steps, at the lowest priority, holds none of them up, and is not shown."""
+    waiting = f"until [ -e {tmp_path}/late ]; do sleep 0.1; done; echo aside; nice >>{tmp_path}/made"
+    ran = run(examples=f"touch {tmp_path}/late", compiled=waiting)
+
+    assert (ran.status, ran.errors) == (0, "")
+    assert ran.made == [*STEPS[:-1], "19", GATE]
+    assert "aside" not in ran.lines
+
+
+def test_there_is_no_gate_over_what_was_not_compiled(run: Run) -> None:
+    """It is red, the compiler's last lines are shown, and the other steps are what they are."""
+    ran = run(compiled="echo 'x.c:1: error: no such thing'; exit 2")
+
+    assert (ran.status, ran.lines[-1]) == (1, "7 passed, 1 skipped in 0.50s")
+    assert ran.made == STEPS[:-1]
+    assert "x.c:1: error: no such thing" in ran.lines
+    assert "!!! gate failed: nothing was compiled that it could measure (status 2)" in ran.errors
+    assert "!!! not green: gate" in ran.errors
+
+
+@pytest.mark.parametrize("missing", ["gcc", "cc", "wrk"])
+def test_without_a_compiler_or_load_there_is_no_gate(run: Run, missing: str) -> None:
+    """Nothing is compiled for it, and standard error says that it did not run."""
+    ran = run(has=tuple({*WHOLE} - {missing}))
+
+    assert (ran.made, ran.compiled) == (STEPS[:-1], False)
+    assert "the benchmark's gate is not run" in ran.errors
+
+
+def test_headers_that_are_missing_are_missed(run: Run) -> None:
+    """A compiler that does not find those of Python and of C compiles nothing."""
+    ran = run(broken=("cc",))
+
+    assert (ran.made, ran.compiled) == (STEPS[:-1], False)
+    assert "without gcc and the headers" in ran.errors
+
+
+def test_what_is_compiled_does_not_outlive_the_run(machine: Machine, tmp_path: Path) -> None:
+    """A run that is ended ends it."""
+    os.mkfifo(tmp_path / "held")
+    holding = f"exec 3>{tmp_path}/held; echo up >&3; sleep 40; echo late >&3"
+    machine.prepare(targets={"lint": "sleep 45", "compiled": holding})
+    with machine.start() as process, (tmp_path / "held").open(encoding="utf-8") as held:
+        assert held.readline() == "up\n"
+        process.terminate()
+        assert held.read() == ""
+        process.communicate(timeout=50)
+
+    assert process.returncode != 0
 
 
 def test_red_tests_are_counted(run: Run) -> None:
@@ -174,7 +262,7 @@ def test_root_installs_what_is_missing(run: Run) -> None:
 
     assert ran.installed.splitlines() == [
         "-qq update",
-        "-qq -y install --no-install-recommends wrk iproute2 redis-server npm",
+        f"-qq -y install --no-install-recommends wrk iproute2 redis-server npm gcc libc6-dev{DEBIANS}",
     ]
 
 

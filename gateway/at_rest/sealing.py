@@ -9,10 +9,7 @@ import binascii
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Final, Self
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from typing import Final, Protocol, Self
 
 from gateway.stages.execute.operation.ports import StoreUnfitError
 
@@ -27,6 +24,22 @@ class SealError(StoreUnfitError):
     """A stored text does not open: its key is not configured, is another one, or the text was changed."""
 
 
+class Cipher(Protocol):
+    """Encrypts under one key, with what the text is bound to."""
+
+    def encrypt(self, nonce: bytes, text: bytes, bound_to: bytes) -> bytes:
+        """The sealed text."""
+        ...
+
+    def decrypt(self, nonce: bytes, sealed: bytes, bound_to: bytes) -> bytes:
+        """The text.
+
+        Raises:
+            ValueError: it was sealed with another key or bound to something else, or was changed.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealer:
     """Keys by id, the first of which seals. Without keys texts are kept as they are.
@@ -35,7 +48,7 @@ class Sealer:
     """
 
     current: str | None = None
-    ciphers: dict[str, AESGCM] = field(default_factory=dict, repr=False)
+    ciphers: dict[str, Cipher] = field(default_factory=dict, repr=False)
 
     @classmethod
     def parse(cls, setting: str) -> Self:
@@ -45,12 +58,12 @@ class Sealer:
             ValueError: an entry is malformed; the message names its place, never its text.
         """
         entries = [entry.strip() for entry in setting.split(",") if entry.strip()]
-        ciphers: dict[str, AESGCM] = {}
+        ciphers: dict[str, Cipher] = {}
         for place, entry in enumerate(entries, start=1):
             key_id, _, text = entry.partition(":")
             if not _KEY_ID.fullmatch(key_id) or key_id in ciphers:
                 raise ValueError(f"seal key {place}: its id must be new and 1 to 32 of A-Z a-z 0-9 . _ -")
-            ciphers[key_id] = AESGCM(_key(text, place))
+            ciphers[key_id] = _cipher(_key(text, place))
         return cls(current=next(iter(ciphers), None), ciphers=ciphers)
 
     def seal(self, text: bytes, *, bound_to: str) -> bytes:
@@ -80,7 +93,7 @@ class Sealer:
         nonce, sealed = stored[start : start + _NONCE_BYTES], stored[start + _NONCE_BYTES :]
         try:
             return cipher.decrypt(nonce, sealed, bound_to.encode())
-        except (InvalidTag, ValueError):
+        except ValueError:
             raise SealError(f"a stored text does not open with key {key_id!r}: another key, or changed") from None
 
 
@@ -95,6 +108,12 @@ def key_id_of(stored: bytes) -> str | None:
     if stored[:1] != bytes((_SEALED,)) or len(stored) < 2:
         raise SealError("a stored text is neither sealed nor plain")
     return stored[2 : 2 + stored[1]].decode("ascii", "replace")
+
+
+def _cipher(key: bytes) -> Cipher:
+    from gateway.at_rest.aes_gcm import AesGcm  # noqa: PLC0415 - eight megabytes that only sealing needs
+
+    return AesGcm(key)
 
 
 def _key(text: str, place: int) -> bytes:

@@ -76,24 +76,25 @@ def _lookup(
 
 
 def _arguments(section: LookupSection, arguments: Mapping[str, Any], notes: Notes) -> ValueTemplate | None:
-    def check(path: Path, value: Any) -> None:
-        if isinstance(value, Mapping):
-            for name, member in value.items():
-                check((*path, name), member)
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                check((*path, index), item)
-        elif isinstance(value, str):
-            try:
-                check_references(notes, path, parse(value), arguments, _ROOTS)
-            except TemplateError as error:
-                notes.template(path, error)
-
-    check((*_LOOKUP, "arguments"), section.arguments)
+    _check_arguments((*_LOOKUP, "arguments"), section.arguments, arguments, notes)
     try:
         return ValueTemplate(section.arguments)
     except TemplateError:
         return None
+
+
+def _check_arguments(path: Path, value: Any, arguments: Mapping[str, Any], notes: Notes) -> None:
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            _check_arguments((*path, name), member, arguments, notes)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_arguments((*path, index), item, arguments, notes)
+    elif isinstance(value, str):
+        try:
+            check_references(notes, path, parse(value), arguments, _ROOTS)
+        except TemplateError as error:
+            notes.template(path, error)
 
 
 def _check(section: LookupSection, names: Mapping[str, Name], engine: ExpressionEngine, notes: Notes) -> None:

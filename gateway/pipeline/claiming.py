@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from gateway.contract import keys
@@ -99,27 +100,15 @@ class Claims:
         """The record, now this visit's; None: somebody was first."""
         parts, intention = self._parts, visit.intention
         token = parts.chance.token()
-        earlier = meeting.record if isinstance(meeting, BeginAgain | TakeOver) else None
-
-        def by(now: float) -> Claim:
-            return Claim(
-                owner=token,
-                lease_until=now + parts.bounds.lease_s,
-                origin=intention.origin if earlier is None else asking_as(earlier, intention.origin),
-                arguments=intention.arguments,
-                fingerprint=intention.fingerprint,
-                holds=intention.holds,
-                approval_id=granted.approval_id,
-                approved_until=granted.until,
-                repeat_of=visit.call.repeat_of,
-            )
-
+        claim = partial(self._claim, visit, token, granted)
         try:
             match meeting:
                 case BeginAgain(record=record):
-                    return await self._keeper.move(record, lambda r, now: machine.claim(r, by(now)))
+                    return await self._keeper.move(record, lambda r, now: machine.claim(r, claim(record, now)))
                 case TakeOver(record=record):
-                    return await self._keeper.move(record, lambda r, now: machine.take_over(r, by(now), now=now))
+                    return await self._keeper.move(
+                        record, lambda r, now: machine.take_over(r, claim(record, now), now=now)
+                    )
                 case Begin(occurrence=occurrence) | Forgotten(occurrence=occurrence):
                     return await self._keeper.insert(self.new_record(visit, occurrence, token, granted, key=key))
         except (FencedError, IllegalMoveError):
@@ -128,6 +117,20 @@ class Claims:
             # It may be claimed all the same: everybody would wait for nobody until the lease is over.
             self._spool.later(lambda: self._let_go(intention.origin.tenant, key, token))
             raise
+
+    def _claim(self, visit: Visit, token: str, granted: Granted, earlier: Record, now: float) -> Claim:
+        intention = visit.intention
+        return Claim(
+            owner=token,
+            lease_until=now + self._parts.bounds.lease_s,
+            origin=asking_as(earlier, intention.origin),
+            arguments=intention.arguments,
+            fingerprint=intention.fingerprint,
+            holds=intention.holds,
+            approval_id=granted.approval_id,
+            approved_until=granted.until,
+            repeat_of=visit.call.repeat_of,
+        )
 
     async def _granted(self, meeting: MayBegin, visit: Visit, key: str, rendered: RenderedRequest) -> Granted | Step:
         if visit.intention.tool.approval is None:

@@ -5,13 +5,12 @@ The envelope is made from the record as it stands after the evidence was folded 
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
-from gateway.contract.execution import ExecutionRow
 from gateway.pipeline.effort import Effort, Running
 from gateway.pipeline.keeping import RowsOf
 from gateway.pipeline.parts import Parts
@@ -67,19 +66,7 @@ class Ending:
         effort = self._effort
         answer, result, code = self._worded(outcome)
 
-        def rows(record: Record) -> Sequence[ExecutionRow]:
-            # A claim is not the end: the row goes with giving it up.
-            return () if record.state is State.CLAIMED else (self._telling.row(self._fitting(record, outcome, answer)),)
-
-        async def settle(_: Envelope) -> None:
-            if effort.sent_at is not None and effort.record.state in UNSETTLED:
-                await effort.learn(outcome, rows, result=result, code=code)
-            elif effort.record.state is not State.CLAIMED:
-                await self._row(self._fitting(effort.record, outcome, answer))
-            if effort.record.state is State.CLAIMED:
-                await effort.give_up(rows)
-
-        kept = await self._kept(answer, settle)
+        kept = await self._kept(answer, lambda _: self._settle(outcome, answer, result, code))
         if kept.meta.recorded:
             return self._fitting(effort.record, outcome, kept)
         # The record could not take the outcome in; the attempts before it are in doubt all the same.
@@ -89,6 +76,21 @@ class Ending:
         if earlier and not isinstance(outcome, Done):
             return _unrecorded(self._unknown(effort.record, ErrorCode.OUTCOME_UNKNOWN))
         return kept
+
+    async def _settle(self, outcome: Outcome, answer: Envelope, result: bytes | None, code: str | None) -> None:
+        effort, rows = self._effort, self._last_rows(outcome, answer)
+        if effort.sent_at is not None and effort.record.state in UNSETTLED:
+            await effort.learn(outcome, rows, result=result, code=code)
+        elif effort.record.state is not State.CLAIMED:
+            await self._row(self._fitting(effort.record, outcome, answer))
+        if effort.record.state is State.CLAIMED:
+            await effort.give_up(rows)
+
+    def _last_rows(self, outcome: Outcome, answer: Envelope) -> RowsOf:
+        # A claim is not the end: the row goes with giving it up.
+        return lambda record: (
+            () if record.state is State.CLAIMED else (self._telling.row(self._fitting(record, outcome, answer)),)
+        )
 
     async def heard(self, running: Running) -> None:
         """Listening has ended: what it brought is kept, whoever owns the record by now."""

@@ -8,8 +8,10 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 
+from gateway.clock import Clock
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
+from gateway.manifest.policies import Timeouts
 from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
 from gateway.pipeline.ending import Ending, is_transient
 from gateway.pipeline.parts import Parts
@@ -32,6 +34,37 @@ class LookAgain:
 
 
 Answer = Envelope | LookAgain
+
+
+class _Wait:
+    """A caller's, for the end of an exchange; `over` is done then, or when it has waited long enough after the send.
+
+    No functions inside the coroutine that waits: compiled, they and what they share hold each other.
+    """
+
+    def __init__(self, clock: Clock, timeouts: Timeouts, deadline: float) -> None:
+        self._clock = clock
+        self._timeouts = timeouts
+        self._deadline = deadline
+        self._timers: list[asyncio.TimerHandle] = []
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def end(self, _: object = None) -> None:
+        """The exchange has ended, or a timer has rung."""
+        if not self.over.done():
+            self.over.set_result(None)
+
+    def sent(self, at: float) -> None:
+        """The request went out."""
+        until = caller_waits_until(self._timeouts, sent_at=at, deadline=self._deadline)
+        left_s = max(0.0, until - self._clock.monotonic())
+        self._timers.append(asyncio.get_running_loop().call_later(left_s, self.end))
+
+    def forget_timers(self) -> None:
+        """Nobody waits any more."""
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
 
 
 class Undertaking:
@@ -135,28 +168,16 @@ class Undertaking:
 
     async def _caller_waits_for(self, running: Running) -> bool:
         """Wait until the exchange ends (True), or until the caller has waited long enough after the send (False)."""
-        loop, clock, timeouts = asyncio.get_running_loop(), self._parts.clock, self.effort.tool.timeouts
-        over: asyncio.Future[None] = loop.create_future()
-        timers: list[asyncio.TimerHandle] = []
-
-        def end(_: object = None) -> None:
-            if not over.done():
-                over.set_result(None)
-
-        def sent(at: float) -> None:
-            until = caller_waits_until(timeouts, sent_at=at, deadline=self._deadline)
-            timers.append(loop.call_later(max(0.0, until - clock.monotonic()), end))
-
-        self.effort.tell_sent(sent)
-        running.task.add_done_callback(end)
+        wait = _Wait(self._parts.clock, self.effort.tool.timeouts, self._deadline)
+        self.effort.tell_sent(wait.sent)
+        running.task.add_done_callback(wait.end)
         try:
-            await over
+            await wait.over
         finally:
             # Or this undertaking, its effort and all that they hold would be a ring, left for the collector.
             self.effort.tell_sent(None)
-            running.task.remove_done_callback(end)
-            for timer in timers:
-                timer.cancel()
+            running.task.remove_done_callback(wait.end)
+            wait.forget_timers()
         return running.task.done()
 
     async def _again(self, outcome: Outcome) -> float | None:

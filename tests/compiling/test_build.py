@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from compiling.__main__ import as_compiled, copy
+from compiling.__main__ import as_compiled, copy, is_done, mark_done
+from compiling.build import grouped
 from compiling.settled import SettledError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -138,3 +139,49 @@ def test_the_copy_is_the_tree_with_its_values_written_out(tmp_path: Path) -> Non
     copy(tmp_path)
     assert (tmp_path / "README.md").stat().st_mtime_ns == before
     assert "def __copy__(self)" in envelope.read_text(encoding="utf-8")
+
+
+def test_a_module_is_compiled_no_longer(tmp_path: Path) -> None:
+    """What was made of it goes, for Python would take it before the source; what is still to be compiled stays."""
+    copy(tmp_path)
+    kept = tmp_path / "gateway/contract/envelope.cpython-311-x86_64-linux-gnu.so"
+    gone = tmp_path / "gateway/fronts/http/health.cpython-311-x86_64-linux-gnu.so"
+    kept.touch()
+    gone.touch()
+    copy(tmp_path)
+    assert (kept.exists(), gone.exists()) == (True, False)
+
+
+def test_what_is_compiled_as_it_stands_is_left_alone(tmp_path: Path) -> None:
+    """Until a file differs, another module is to be compiled, or what was made of one is not there."""
+    copy(tmp_path)
+    (tmp_path / "build").mkdir()
+    modules = ["gateway/contract/envelope.py"]
+    made = tmp_path / "gateway/contract/envelope.cpython-311-x86_64-linux-gnu.so"
+    made.touch()
+    assert not is_done(tmp_path, modules)
+    mark_done(tmp_path, modules)
+    copy(tmp_path)
+    assert is_done(tmp_path, modules)
+    assert not is_done(tmp_path, [*modules, "gateway/contract/call.py"])
+    (tmp_path / "README.md").write_text("another", encoding="utf-8")
+    copy(tmp_path)
+    assert not is_done(tmp_path, modules)
+    mark_done(tmp_path, modules)
+    made.unlink()
+    assert not is_done(tmp_path, modules)
+
+
+def test_generated_files_are_compiled_a_few_at_once(tmp_path: Path) -> None:
+    """Each in one group, the same in each build; a group that is as it was keeps its time, so that nothing is linked anew."""
+    generated = [tmp_path / f"__native_{number}.c" for number in range(100)]
+    for path in generated:
+        path.write_text("int x;", encoding="utf-8")
+    groups = [Path(each) for each in grouped([str(path) for path in generated])]
+    included = [line for group in groups for line in group.read_text(encoding="utf-8").splitlines()]
+    assert sorted(included) == sorted(f'#include "{path.name}"' for path in generated)
+    assert 1 < len(groups) < len(generated) / 4
+    before = {group: (group.read_bytes(), group.stat().st_mtime_ns) for group in groups}
+    generated[7].write_text("int y;" * 9, encoding="utf-8")
+    assert set(grouped([str(path) for path in generated])) == set(map(str, groups))
+    assert {group: (group.read_bytes(), group.stat().st_mtime_ns) for group in groups} == before

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.metrics.export import MetricExporter
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace.export import SpanExporter
@@ -26,6 +24,8 @@ def span_exporter(endpoint: str | None, environ: Mapping[str, str]) -> SpanExpor
     """OTLP over HTTP, or None when nothing asks for it."""
     if not _wanted("TRACES", endpoint, environ):
         return None
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - megabytes, with protobuf, that only OTLP needs
+
     return OTLPSpanExporter(endpoint=_url("TRACES", endpoint))
 
 
@@ -33,6 +33,8 @@ def metric_exporter(endpoint: str | None, environ: Mapping[str, str]) -> MetricE
     """OTLP over HTTP, or None when nothing asks for it."""
     if not _wanted("METRICS", endpoint, environ):
         return None
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter  # noqa: PLC0415 - megabytes, with protobuf, that only OTLP needs
+
     return OTLPMetricExporter(endpoint=_url("METRICS", endpoint))
 
 
