@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from compiling.exceptions import left_ordinary
+from compiling.guards import guarded_inside
 from compiling.modules import chosen
 from compiling.rings import refuse_rings
 from compiling.settled import refuse_settled
@@ -67,7 +68,7 @@ def as_compiled(source: str, name: str) -> str:
     """
     refuse_settled(source, name)
     refuse_rings(source, name)
-    return left_ordinary(written_out(moved_behind(source, name), name))
+    return left_ordinary(guarded_inside(written_out(moved_behind(source, name), name)))
 
 
 def _files(root: Path) -> list[Path]:

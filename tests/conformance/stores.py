@@ -89,10 +89,12 @@ class TimedClient(Client):
         self._server = server
         self._hand = clock
 
-    async def ask(self, name: str, key: str, *values: Value, replicas: int = 0, met: bool = True) -> list[Any]:
+    async def ask(
+        self, name: str, key: str, values: tuple[Value, ...] = (), *, replicas: int = 0, met: bool = True
+    ) -> list[Any]:
         """Ask, once the server has the time."""
         self._server.client.set("test:clock", repr(self._hand.monotonic()))
-        return await super().ask(name, key, *values, replicas=replicas, met=met)
+        return await super().ask(name, key, values, replicas=replicas, met=met)
 
 
 class RedisHarness:

@@ -77,7 +77,7 @@ class RedisBreakers:
         if self._clock.monotonic() < self._away_until:
             raise BreakerStoreAway
         try:
-            return (await self._client.ask(name, shared_key("breakers"), *values))[1:]
+            return (await self._client.ask(name, shared_key("breakers"), values))[1:]
         except StoreUnavailableError as error:
             self._away_until = self._clock.monotonic() + _AWAY_S
             raise BreakerStoreAway from error

@@ -92,7 +92,9 @@ class Client:
         """`meet` is called for a connection whose memory is not accepted, and must accept it or raise."""
         self._meet = meet
 
-    async def ask(self, name: str, key: str, *values: Value, replicas: int = 0, met: bool = True) -> list[Any]:
+    async def ask(
+        self, name: str, key: str, values: tuple[Value, ...] = (), *, replicas: int = 0, met: bool = True
+    ) -> list[Any]:
         """Run a script; its answer without the echo: the time first, as a number.
 
         Args:

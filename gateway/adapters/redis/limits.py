@@ -82,7 +82,7 @@ class RedisLimits:
         if self._clock.monotonic() < self._away_until:
             return None
         try:
-            return (await self._client.ask(name, key, *values))[1:]
+            return (await self._client.ask(name, key, values))[1:]
         except StoreUnavailableError:
             self._away_until = self._clock.monotonic() + _AWAY_S
             return None

@@ -28,14 +28,16 @@ class Lists:
             reply = await self._memory.ask(
                 tenant,
                 "list",
-                source,
-                below,
-                PIECE,
-                query.limit - len(found),
-                "" if states is None else f",{','.join(sorted(states))},",
-                query.run_id or "",
-                query.subject or "",
-                query.tool or "",
+                (
+                    source,
+                    below,
+                    PIECE,
+                    query.limit - len(found),
+                    "" if states is None else f",{','.join(sorted(states))},",
+                    query.run_id or "",
+                    query.subject or "",
+                    query.tool or "",
+                ),
                 wall=wall,
             )
             last, told = reply.values
@@ -51,7 +53,7 @@ class Lists:
         until = "-" if query.since_wall is None else f"{int(query.since_wall * 1000)}-0"
         start = "+"
         while True:
-            reply = await self._memory.ask(query.tenant, "list_rows", start, until, PIECE, wall=wall)
+            reply = await self._memory.ask(query.tenant, "list_rows", (start, until, PIECE), wall=wall)
             entries = _pairs(reply.values[0])
             for _, body in entries:
                 row = records.decode_row(body, query.tenant)

@@ -88,7 +88,9 @@ class Memory:
         """Names the memory; empty before the first answer."""
         return f"{self._id}.{self._servers}" if self._id else ""
 
-    async def ask(self, tenant: "str | Tenant", name: str, *values: Value, wall: float, replicas: int = 0) -> "Reply":
+    async def ask(
+        self, tenant: "str | Tenant", name: str, values: tuple[Value, ...], *, wall: float, replicas: int = 0
+    ) -> "Reply":
         """Run a script on a tenant's memory.
 
         Raises:
@@ -97,15 +99,14 @@ class Memory:
         known = tenant if isinstance(tenant, Tenant) else self.known(tenant) or await self.tenant(tenant)
         # The shortest digits that read back as the same number: what `repr` gives, at a tenth of its price.
         said = orjson.dumps(wall)
-        now, stored, status, *rest = await self._client.ask(
-            name, known.key, known.memory, said, *values, replicas=replicas
-        )
+        told = await self._client.ask(name, known.key, (known.memory, said, *values), replicas=replicas)
+        stored, status = told[1], told[2]
         if status == b"forgotten":
             self._forgotten(known)
             raise StoreUnavailableError("the store has lost its memory of this tenant")
         if self._heard is not None:
             self._heard(wall if stored == said else float(stored))
-        return Reply(now, status.decode(), rest)
+        return Reply(told[0], status.decode(), told[3:])
 
     def known(self, tenant: str) -> "Tenant | None":
         """The tenant's part of the memory, where this process knows it already."""
@@ -139,11 +140,11 @@ class Memory:
         await self.names(name)
         key = tenant_key(name)
         made = self._sealer.seal(secrets.token_bytes(_SECRET_BYTES), bound_to=_SECRET)
-        _, memory, stored = await self._client.ask("enroll", key, secrets.token_hex(8), made, "", "")
+        _, memory, stored = await self._client.ask("enroll", key, (secrets.token_hex(8), made, "", ""))
         secret = _opened(stored, self._sealer)
         if key_id_of(stored) != self._sealer.current:
             resealed = self._sealer.seal(secret, bound_to=_SECRET)
-            await self._client.ask("enroll", key, "", "", stored, resealed)
+            await self._client.ask("enroll", key, ("", "", stored, resealed))
         tenant = Tenant(name, key, memory.decode(), secret)
         self._tenants[name] = tenant
         return tenant
@@ -151,7 +152,7 @@ class Memory:
     async def names(self, *more: str) -> tuple[str, ...]:
         """Every tenant there is. Those that this process knows are told again: the list may have been lost alone."""
         self._names.update(more)
-        _, told = await self._client.ask("tenants", shared_key("tenants"), *sorted(self._names))
+        _, told = await self._client.ask("tenants", shared_key("tenants"), tuple(sorted(self._names)))
         return tuple(sorted(name.decode() for name in told))
 
     async def names_in_turn(self) -> tuple[str, ...]:
@@ -179,11 +180,7 @@ class Memory:
             told = await self._client.ask(
                 "identify",
                 shared_key("memory"),
-                secrets.token_hex(8),
-                servers,
-                known,
-                int(lost),
-                SCHEMA,
+                (secrets.token_hex(8), servers, known, int(lost), SCHEMA),
                 met=False,
             )
             if int(told[3]) != SCHEMA:

@@ -31,8 +31,8 @@ class Pins:
         """
         lost = self._known if self.are_lost() else {}
         wanted = {**lost, **{manifest.digest: manifest for manifest in more}}
-        texts = (part for pin in wanted.values() for part in (pin.digest, _text(pin, wall)))
-        _, told = await self._client.ask("pin", shared_key("manifests"), *texts)
+        texts = [part for pin in wanted.values() for part in (pin.digest, _text(pin, wall))]
+        _, told = await self._client.ask("pin", shared_key("manifests"), tuple(texts))
         found = sorted((orjson.loads(text) for text in told), key=lambda it: (it.pop("pinned_wall"), it["digest"]))
         pins = (PinnedManifest(**{**it, "canonical": it["canonical"].encode()}) for it in found)
         self._known = {pin.digest: pin for pin in pins}

@@ -274,10 +274,10 @@ class RedisOperationStore:
 
     def _ask(self, tenant: str | Tenant, name: str, *values: Any, replicas: int = 0) -> Awaitable[Reply]:
         self._open()
-        return self._memory.ask(tenant, name, *values, wall=self.wall(), replicas=replicas)
+        return self._memory.ask(tenant, name, values, wall=self.wall(), replicas=replicas)
 
     async def _append(self, tenant: str, rows: Sequence[ExecutionRow]) -> None:
-        await self._memory.ask(tenant, "rows", len(rows), *records.row_values(rows), wall=self.wall())
+        await self._memory.ask(tenant, "rows", (len(rows), *records.row_values(rows)), wall=self.wall())
 
     async def _forget_one(self, tenant: str, operation_id: str) -> int:
         """Bury one settled operation, and drop what it was approved with."""

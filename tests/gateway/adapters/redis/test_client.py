@@ -61,7 +61,7 @@ async def asked(answer: Answer, use: Callable[[Client], Awaitable[object]]) -> N
 async def test_an_answer_is_the_questions_own(client: Client) -> None:
     """It begins with what the question came with; the time and the rest is given on."""
     Memory(client, Sealer())
-    now, names = await client.ask("tenants", shared_key("tenants"), "a")
+    now, names = await client.ask("tenants", shared_key("tenants"), ("a",))
 
     assert names == [b"a"]
     assert abs(float(now) - client.clock.now()) < 60.0
@@ -116,7 +116,7 @@ async def test_a_script_that_is_not_there_has_not_taken(server: Server, client: 
     await client.ask("check", shared_key("check"))
     server.client.script_flush()
 
-    _, refused, _, left, given = await client.ask("take", shared_key("rate"), "k", 10, 1.0, 1)
+    _, refused, _, left, given = await client.ask("take", shared_key("rate"), ("k", 10, 1.0, 1))
     assert (refused, float(left), given) == (b"0", 9.0, b"1")
 
 
@@ -152,7 +152,7 @@ async def test_a_token_is_not_asked_for_twice() -> None:
         raise ConnectionResetError
 
     with pytest.raises(StoreUnavailableError):
-        await asked(cut, lambda client: client.ask("take", "k", 1, 1.0))
+        await asked(cut, lambda client: client.ask("take", "k", (1, 1.0)))
     assert questions == 1
 
 
@@ -170,7 +170,7 @@ async def test_a_token_is_not_asked_for_twice_on_a_line_that_others_had_used() -
 
     async def use(client: Client) -> None:
         await client.ask("check", "before")
-        await client.ask("take", "k", 1, 1.0)
+        await client.ask("take", "k", (1, 1.0))
 
     with pytest.raises(StoreUnavailableError):
         await asked(cut_what_counts, use)

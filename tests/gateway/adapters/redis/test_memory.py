@@ -24,7 +24,7 @@ def memory(server: Server, sealer: Sealer | None = None) -> tuple[Memory, Client
 
 async def count(asked: Memory, tenant: str = "acme") -> None:
     """Ask anything."""
-    await asked.ask(tenant, "count", wall=1.0)
+    await asked.ask(tenant, "count", (), wall=1.0)
 
 
 @pytest.mark.parametrize(
