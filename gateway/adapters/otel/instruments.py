@@ -32,10 +32,11 @@ class Numbers:
     def add(self, labels: Labels, amount: float = 1) -> None:
         """Count. `labels` in the order of `metric.labels`; an empty value is a label that is not there."""
         points = self.points
-        if labels in points:
-            points[labels] += amount
-        else:
+        before = points.get(labels)
+        if before is None:
             self._new(labels, points.get(self._overflow, 0) + amount, amount)
+        else:
+            points[labels] = before + amount
 
     def set(self, labels: Labels, value: float) -> None:
         """Say what the value is now."""
