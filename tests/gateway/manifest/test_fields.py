@@ -8,8 +8,6 @@ from typing import Any, Final
 import jsonschema_rs
 import pytest
 
-from gateway.contract.keys import MIN_KEY_LENGTH
-from gateway.manifest.fields import LARGEST_BODY, MOST_RATES
 from gateway.manifest.format_schema import format_schema
 from gateway.manifest.reading import read
 from tests.gateway.manifest.mcp.sample_mcp import over_mcp
@@ -68,7 +66,8 @@ def text(most: int, *, line: bool = True) -> Range:
 
 def spelled(*taken: str, but: tuple[str, ...]) -> Range:
     """As a pattern says."""
-    return Range(taken=taken, refused=tuple((value, "this must match") for value in but))
+    around = (f" {taken[0]}", f"{taken[0]} ")
+    return Range(taken=taken, refused=tuple((value, "this must match") for value in (*but, *around)))
 
 
 def one_of(*words: Any, but: Any) -> Range:
@@ -76,16 +75,23 @@ def one_of(*words: Any, but: Any) -> Range:
     return Range(taken=words, refused=((but, f"this must be {words[0]}" if len(words) == 1 else "this must be `"),))
 
 
-DURATION: Final = Range(taken=("0s", "999999999d", "0.001s"), refused=(("1", "unit"), ("1.0001s", "unit")))
+DURATION: Final = Range(
+    taken=("0s", "999999999d", "0.001s"), refused=(("1", "unit"), ("1.0001s", "unit"), (f"1{'0' * 9}s", "unit"))
+)
 POSITIVE: Final = Range(taken=("1ms",), refused=(("0s", "longer than nothing"), ("1", "unit")), told_late="longer")
 BODY: Final = Range(
-    taken=("1B", "16MiB", f"{LARGEST_BODY}B"),
-    refused=(("0B", "by 1B at least and 16MiB at most"), (f"{LARGEST_BODY + 1}B", "by 1B at least"), ("1", "unit")),
+    taken=("1B", "16MiB", "016777216B"),
+    refused=(
+        ("0B", "by 1B at least and 16MiB at most"),
+        ("16777217B", "by 1B at least"),
+        ("1", "unit"),
+        (f"{'0' * 9}1B", "unit"),
+    ),
     told_late="by 1B at least",
 )
 RATES: Final = Range(
-    taken=("1/s", ["1/s"] * MOST_RATES),
-    refused=(("0/s", "per unit"), ([], f"up to {MOST_RATES}"), (["1/s"] * (MOST_RATES + 1), f"up to {MOST_RATES}")),
+    taken=("1/s", "999999999/d", ["1/s"] * 4),
+    refused=(("0/s", "per unit"), ("1000000000/s", "per unit"), ([], "up to 4"), (["1/s"] * 5, "up to 4")),
 )
 FIELDS: Final = Range(
     taken=("all", "caller", ["order"]), refused=(("every", "or `all`"), ([], "or `all`"), ([1], "or `all`"))
@@ -107,7 +113,7 @@ DIGEST: Final = spelled(f"sha256:{'a9' * 32}", but=(f"sha256:{'a' * 63}", f"sha2
 MEANING: Final = one_of("refused", "refused_retryable", "done", "unknown", but="dunno")
 STYLE: Final = one_of("repeat", "comma", "space", "pipe", "deep_object", but="tab")
 DATE: Final = spelled(
-    "2027-01-01", "2027-12-31", but=("2027-00-01", "2027-13-01", "2027-01-00", "2027-01-32", "2027-1-01")
+    "2027-01-01", "2027-12-31", but=("2027-00-01", "2027-13-01", "2027-01-00", "2027-01-32", "2027-1-01", "127-01-01")
 )
 DOCUMENT: Final = Range(
     taken=("x/y-1.json", "x" * 200),
@@ -115,11 +121,19 @@ DOCUMENT: Final = Range(
 )
 SERVER: Final = Range(
     taken=("${A}/v1", f"https://x/{'x' * 2038}"),
-    refused=((f"https://x/{'x' * 2039}", "at most 2048 characters"), ("ftp://x", "this must match")),
+    refused=(
+        (f"https://x/{'x' * 2039}", "at most 2048 characters"),
+        ("ftp://x", "must match"),
+        (" ${A}", "must match"),
+    ),
 )
 RUNBOOK: Final = Range(
     taken=("http://x", f"https://{'x' * 2040}"),
-    refused=((f"https://{'x' * 2041}", "at most 2048 characters"), ("x", "must match"), ("https://a b", "must match")),
+    refused=(
+        (f"https://{'x' * 2041}", "at most 2048 characters"),
+        (" http://x", "must match"),
+        ("https://a b", "must match"),
+    ),
 )
 
 RANGES: Final[Mapping[str, Range]] = {
@@ -190,7 +204,7 @@ RANGES: Final[Mapping[str, Range]] = {
     "downstream_key.in": one_of("header", "body", "query", "argument", but="path"),
     "downstream_key.name": LINE,
     "downstream_key.format": one_of("raw", "quoted", "uuid", but="hex"),
-    "downstream_key.max_length": numbers(MIN_KEY_LENGTH, 1024),
+    "downstream_key.max_length": numbers(22, 1024),
     "downstream_key.window": POSITIVE,
     "downstream_key.caches": one_of("all", "success", but="none"),
     "downstream_key.replay_marker": LINE,
