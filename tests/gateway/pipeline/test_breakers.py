@@ -1,6 +1,8 @@
 """Breaker and throttle before an attempt: what opens them, what they let through, what they are told."""
 
 import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -146,6 +148,27 @@ async def test_a_probe_that_found_no_slot_is_given_back(rig: MakeRig) -> None:
     assert (await gateway.call("C")).ok
     hold.set()
     assert (await first).ok
+
+
+@pytest.mark.parametrize(("manifest", "lasts_s"), [(keyed, 1_100), (looked_up, 2_100)])
+async def test_a_probe_is_waited_for_as_long_as_it_may_last(
+    rig: MakeRig, manifest: Callable[[Mapping[str, Any]], dict[str, Any]], lasts_s: float
+) -> None:
+    """`total` and `grace` of its attempt; before that, a look at the world until its caller's deadline."""
+    times = {"timeouts.total": "1000s", "timeouts.grace": "100s", "timeouts.read": "20s"}
+    breaker = {"consecutive": 1, "open": "50ms", "scope": "one"}
+    gateway = await rig(manifest({"breaker": breaker, "retry.max_attempts": 1, **times}))
+    hold = asyncio.Event()
+    gateway.provider.writes += [answer(500), late(hold)]
+    await gateway.call("BROKEN")
+    await due(gateway)
+    probe = gateway.soon("PROBE")
+    await gateway.provider.until_sent(2)
+    (view,) = [it for it in gateway.pipeline.breakers() if it.scope == "one"]
+    assert view.retry_after_s is not None
+    assert lasts_s - 15 < view.retry_after_s <= lasts_s
+    hold.set()
+    assert (await probe).ok
 
 
 async def test_a_throttled_service_is_left_alone(rig: MakeRig) -> None:

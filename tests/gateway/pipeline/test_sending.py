@@ -27,6 +27,8 @@ async def test_a_full_bulkhead_refuses(rig: MakeRig) -> None:
     started = time.monotonic()
     refused = await gateway.call("B")
     assert code_of(refused) == ErrorCode.GATEWAY_SATURATED
+    assert refused.error is not None
+    assert refused.error.details["limit"] == "1 calls at a time"
     # The usual `timeouts.pool` is 20 s.
     assert 0.1 <= time.monotonic() - started < 15
     hold.set()
@@ -49,13 +51,15 @@ async def test_a_queue_moves_on(rig: MakeRig) -> None:
 
 async def test_a_deadline_that_passes_in_the_queue_is_said_to_be_one(rig: MakeRig) -> None:
     """The caller may come again with more time; the bulkhead would have let it wait longer."""
-    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "2s", "timeouts.read": "20s"}))
+    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "20s", "timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon("A")
     await gateway.provider.until_sent(1)
+    started = time.monotonic()
     hurried = await gateway.call("B", deadline_ms=300)
     assert code_of(hurried) == ErrorCode.DEADLINE_BEFORE_SEND
+    assert time.monotonic() - started < 15
     hold.set()
     assert (await first).ok
 

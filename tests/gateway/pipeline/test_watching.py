@@ -183,6 +183,14 @@ async def test_sizes_costs_and_cuts_are_counted(rig: MakeRig) -> None:
     assert counted(gateway, "oncegate_result_truncated_total") >= 1
 
 
+async def test_an_attempt_is_held_against_its_read_timeout(rig: MakeRig) -> None:
+    """`timeouts.read` is the whole of which the share is told; of one this long, nothing is used up."""
+    endless = {"timeouts.read": "99999999s", "timeouts.total": "99999999s"}
+    gateway = await rig(read(endless))
+    await gateway.call(tool="get_status")
+    assert 0 < counted(gateway, "oncegate_attempt_timeout_utilization_ratio_sum") < 1e-5
+
+
 async def test_unknown_operations_are_counted(rig: MakeRig) -> None:
     """Per tool, with the age of the oldest, while the pipeline runs."""
     gateway = await rig(plain(), started=True, settings={"sweep_interval_s": 0.05})
