@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from gateway.contract.codes import FACTS, BreakerCount, ErrorCode
-from gateway.manifest.policies import BreakerPolicy, Effect
+from gateway.manifest.policies import BreakerPolicy
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
