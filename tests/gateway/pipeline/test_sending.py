@@ -96,12 +96,14 @@ async def test_listening_is_bounded(rig: MakeRig) -> None:
 async def test_a_fresh_connection_is_never_a_used_one(rig: MakeRig) -> None:
     """`backend.http.fresh_connection`; without it the idle connection is used again."""
     fresh = {"name": "fresh", "backend.http.fresh_connection": True}
-    gateway = await rig(plain(), plain(fresh))
+    gateway = await rig(plain(), plain(fresh), read({"backend.http.fresh_connection": True}))
     for number in range(2):
         assert (await gateway.call(f"ORDER{number}")).ok
     for number in range(2):
         assert (await gateway.call(f"OTHER{number}", tool="fresh")).ok
-    assert [it.connection for it in gateway.provider.sent] == [0, 0, 1, 2]
+    for _ in range(2):
+        assert (await gateway.call(tool="get_status")).ok
+    assert [it.connection for it in gateway.provider.requests] == [0, 0, 1, 2, 3, 4]
 
 
 async def test_the_downstream_is_told_the_time_left(rig: MakeRig) -> None:
