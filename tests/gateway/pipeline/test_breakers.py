@@ -194,6 +194,14 @@ async def test_a_breaker_that_opens_between_attempts_ends_the_retries(rig: MakeR
     assert (await gateway.record()).state is State.UNKNOWN
 
 
+async def test_a_write_that_opens_the_breaker_is_told_of_its_own_failure(rig: MakeRig) -> None:
+    """Nothing listens there: the second try opens it, and the caller hears of that try, not of the open breaker."""
+    gateway = await rig(plain({"breaker": {"consecutive": 2, "open": "1h"}, "retry.max_attempts": 8}))
+    await gateway.provider.stop()
+    assert code_of(await gateway.call()) == ErrorCode.CONNECT_FAILED
+    assert [view.state for view in gateway.pipeline.breakers()] == ["open"]
+
+
 async def test_a_read_may_probe_before_a_plain_write(rig: MakeRig) -> None:
     """An open breaker that is due lets a read through at once, and a plain write only later."""
     times = {"breaker": {"consecutive": 1, "open": "300ms", "scope": "one"}}

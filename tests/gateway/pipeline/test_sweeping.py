@@ -12,7 +12,7 @@ from tests.clocks import ManualClock
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, listing, silence, when
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
+from tests.gateway.pipeline.rig import Rig, ending, keyed, looked_up, plain, read
 from tests.gateway.pipeline.trouble import Wires, everything
 from tests.waiting import eventually
 
@@ -136,6 +136,17 @@ async def test_the_sweeper_finds_by_itself(rig: MakeRig) -> None:
     await gateway.call()
     settled = await gateway.until(State.DONE)
     assert settled.settled_by == "lookup"
+
+
+async def test_a_look_ends_with_the_total_of_its_tool(rig: MakeRig) -> None:
+    """The read itself would wait longer."""
+    times = {**UNHELD, **ending("1500ms"), "timeouts.read": "150ms"}
+    gateway = await rig(looked_up(times), read({"timeouts.read": "20s"}))
+    operation_id = await absent(gateway)
+    gateway.provider.every_read = silence
+    started = time.monotonic()
+    assert (await gateway.reconcile(operation_id))["state"] == "unknown"
+    assert time.monotonic() - started < 15
 
 
 async def test_the_sweep_interval_is_kept(rig: MakeRig) -> None:
