@@ -98,6 +98,16 @@ async def test_provider_max_is_kept_clear_of_the_window(rig: MakeRig) -> None:
     assert [(await gateway.call(tool=tool)).ok for tool in ("act", "quick")] == [False, True]
 
 
+async def test_the_lease_of_its_send_is_kept_clear_of_the_window(rig: MakeRig) -> None:
+    """`lease_s` is how long a send that is begun now may still wait before it leaves."""
+    gateway = await rig(keyed({**ONCE, "downstream_key.window": "1h"}), settings={"lease_s": 1_800})
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call()
+    gateway.clock.ahead_s += 2_000
+    assert not (await gateway.call()).ok
+    assert len(gateway.provider.sent) == 1
+
+
 async def test_a_stepped_back_clock_stops_replays(rig: MakeRig) -> None:
     """The provider's window cannot be judged then."""
     gateway = await rig(keyed(ONCE))
