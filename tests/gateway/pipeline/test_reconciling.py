@@ -320,3 +320,11 @@ async def test_a_look_up_has_a_connection_of_its_own(rig: MakeRig) -> None:
     hold.set()
 
     assert (shown.data["state"], (await busy).ok) == ("done", True)
+
+
+async def test_a_list_may_be_as_long_as_the_read_allows(rig: MakeRig) -> None:
+    """`limits.result_bytes` of the read that is asked, above its usual value."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), read({"limits.result_bytes": "256KiB"}))
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing(OURS, {"id": "y", "key": "x" * 100_000, "n": 7})
+    assert (await gateway.reconcile(operation_id))["state"] == "done"
