@@ -42,6 +42,15 @@ async def test_one_match_is_the_answer(rig: MakeRig) -> None:
     assert again.meta.fetched_at is not None
 
 
+async def test_who_is_not_held_is_not_looked_up_for(rig: MakeRig) -> None:
+    """`reconcile.inline: 0ms` holds for an equal call that comes later, too."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    await in_doubt(gateway)
+    asked = len(gateway.provider.asked)
+    assert not (await gateway.call()).ok
+    assert len(gateway.provider.asked) == asked
+
+
 async def test_what_was_there_before_the_send_is_not_ours(rig: MakeRig) -> None:
     """Yesterday's action in the baseline has the same amount, and proves nothing."""
     gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
