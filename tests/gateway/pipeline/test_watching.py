@@ -138,6 +138,10 @@ async def test_rows_and_envelopes_are_counted_alike(rig: MakeRig) -> None:
     await gateway.call(tool="get_status")
     await gateway.call(tool="made_up")
     assert counted(gateway, "oncegate_audit_records_total", oncegate_row_kind="call") == 4
+    effects = [
+        counted(gateway, "oncegate_tool_calls_total", oncegate_tool_effect=it) for it in ("write", "read", "none")
+    ]
+    assert effects == [2, 1, 1]
     assert counted(gateway, "oncegate_audit_records_total", oncegate_row_kind="settlement") == 1
     assert counted(gateway, "oncegate_audit_failures_total") == 0
     wires.it.loses = everything
