@@ -65,7 +65,10 @@ async def test_tools_of_one_scope_share_the_breaker(rig: MakeRig) -> None:
         plain({"name": "mail", "breaker": alone}),
     )
     await break_it(gateway)
-    assert code_of(await gateway.call(tool="other")) == ErrorCode.CIRCUIT_OPEN
+    refused = await gateway.call(tool="other")
+    assert code_of(refused) == ErrorCode.CIRCUIT_OPEN
+    assert refused.error is not None
+    assert refused.error.message.startswith("The payments service failed")
     mailed = await gateway.call(tool="mail")
     assert (mailed.ok, mailed.meta.source) == (True, "mail")
 
