@@ -18,7 +18,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -28,6 +28,7 @@ from gateway.demo.processes import Running, executed
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _MODULE: Final = (sys.executable, "-m")
 _LENGTH_BYTES: Final = 4
+_READ_BYTES: Final = 1 << 16
 _SIGNALS: Final = 4096
 """How many are taken at once."""
 _PRELOADED: Final = (
@@ -57,10 +58,44 @@ async def forked(command: Sequence[str], errors: BinaryIO, environment: Mapping[
         os.close(print_to)
         os.close(tell_to)
     loop = asyncio.get_running_loop()
-    stdout = asyncio.StreamReader(loop=loop)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdout, loop=loop), open(printed, "rb", 0))  # noqa: ASYNC230, PTH123, SIM115 - a pipe, which the loop closes
-    _, news = await loop.connect_read_pipe(_News, open(told, "rb", 0))  # noqa: ASYNC230, PTH123, SIM115 - so is this
-    return _Forked(await news.pid, stdout, news)
+    with ExitStack() as pipes:
+        here, output = await loop.connect_read_pipe(_Output, open(printed, "rb", 0))  # noqa: ASYNC230, PTH123, SIM115 - a pipe, which the loop closes
+        pipes.callback(here.close)
+        here, news = await loop.connect_read_pipe(_News, open(told, "rb", 0))  # noqa: ASYNC230, PTH123, SIM115 - so is this
+        pipes.callback(here.close)
+        process = _Forked(await news.pid, output, news)
+        pipes.pop_all()
+    return process
+
+
+class _Output(asyncio.StreamReaderProtocol):
+    """What the process prints. Its pipe may outlive it, in a child of its own, but not be open here for longer."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.reader = asyncio.StreamReader(loop=loop)
+        super().__init__(self.reader, loop=loop)
+        self._closed: asyncio.Future[None] = loop.create_future()
+        self._pipe: asyncio.BaseTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the pipe, to close it."""
+        super().connection_made(transport)
+        self._pipe = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell who closes it."""
+        super().connection_lost(exc)
+        self._closed.set_result(None)
+
+    async def close(self) -> None:
+        """Take what has been printed, and close the pipe."""
+        if self._pipe is not None and not self._pipe.is_closing():
+            with suppress(BlockingIOError):
+                while data := os.read(self._pipe.get_extra_info("pipe").fileno(), _READ_BYTES):
+                    self.reader.feed_data(data)
+            self._pipe.close()
+        await asyncio.shield(self._closed)
 
 
 class _News(asyncio.Protocol):
@@ -106,9 +141,10 @@ class _News(asyncio.Protocol):
 class _Forked:
     """A process of the nursery's, as `Running` has it."""
 
-    def __init__(self, pid: int, stdout: asyncio.StreamReader, news: _News) -> None:
+    def __init__(self, pid: int, output: _Output, news: _News) -> None:
         self.pid = pid
-        self.stdout = stdout
+        self.stdout = output.reader
+        self._output = output
         self._news = news
 
     @property
@@ -117,7 +153,9 @@ class _Forked:
 
     async def wait(self) -> int:
         # Who gives up waiting must not take the news from the next who asks.
-        return await asyncio.shield(self._news.ended)
+        code = await asyncio.shield(self._news.ended)
+        await self._output.close()
+        return code
 
 
 class _Nursery:

@@ -2,7 +2,7 @@
 
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ _WRONG_TYPES: Final[Mapping[str, str]] = {
     "model_type": "a map",
     "list_type": "a list",
 }
+_MANY: Final = (dict, list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ def read(file: str, source: str | bytes, library: Library | None = None) -> Read
         model = ManifestSource.model_validate(value)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        complaints += [_complaint(file, document, detail) for detail in details if not _excused(detail, document)]
+        complaints += [_complaint(file, document, it) for it in details if not _excused(it, details, document)]
     return Reading(
         file=file, text=text, document=document, source=None if complaints else model, complaints=tuple(complaints)
     )
@@ -81,10 +82,32 @@ def error_at(file: str, place: Place, rule: str, message: str) -> Complaint:
     )
 
 
-def _excused(detail: ErrorDetails, document: Document) -> bool:
-    # A backend of another kind leaves no `http` behind, which needs no complaint beside the one about it.
-    is_other = any(("backend", kind) in document.keys for kind in ("mcp", "openapi"))
-    return is_other and detail["loc"] == ("backend", "http")
+def _excused(detail: ErrorDetails, details: Sequence[ErrorDetails], document: Document) -> bool:
+    if detail["loc"] == ("backend", "http"):
+        # A backend of another kind leaves no `http` behind, which needs no complaint beside the one about it.
+        return any(("backend", kind) in document.keys for kind in ("mcp", "openapi"))
+    path = _path_in(document, detail["loc"])
+    # Where a text or a map may stand, an unquoted brace is not blamed for its members, nor a map for being no text.
+    if _is_text_wanted(detail) and not _is_unquoted(detail):
+        return any(it is not detail and _is_below(it, path, document) for it in details)
+    return any(
+        _is_unquoted(it) and detail is not it and _is_below(detail, _path_in(document, it["loc"]), document)
+        for it in details
+    )
+
+
+def _is_below(detail: ErrorDetails, path: Path, document: Document) -> bool:
+    return _path_in(document, detail["loc"])[: len(path)] == path
+
+
+def _is_text_wanted(detail: ErrorDetails) -> bool:
+    return detail["type"] == "string_type" and isinstance(detail["input"], dict)
+
+
+def _is_unquoted(detail: ErrorDetails) -> bool:
+    """Whether `{args.x}` was written without quotes: YAML reads a map whose one value is missing."""
+    value = detail["input"]
+    return _is_text_wanted(detail) and bool(value) and all(member is None for member in value.values())
 
 
 def _complaint(file: str, document: Document, detail: ErrorDetails) -> Complaint:
@@ -99,12 +122,13 @@ def _complaint(file: str, document: Document, detail: ErrorDetails) -> Complaint
         place = document.key_place(parent) if parent else document.place(parent)
         return error_at(file, place, "shape", f"`{path[-1]}` is required{where}{_purpose(path)}")
     name = ".".join(str(part) for part in path) or "the manifest"
-    return error_at(file, document.place(path), "shape", f"{name}: {_mend(detail)}")
+    place = document.key_place(path) if detail["loc"][-1:] == ("[key]",) else document.place(path)
+    return error_at(file, place, "shape", f"{name}: {_mend(detail)}")
 
 
 def _mend(detail: ErrorDetails) -> str:
     kind, value, facts = detail["type"], detail["input"], detail.get("ctx", {})
-    if kind == "string_type" and isinstance(value, dict) and value and all(member is None for member in value.values()):
+    if _is_unquoted(detail):
         return "an unquoted brace is a YAML map; quote the text"
     if kind == "string_type" and isinstance(value, int | float | bool):
         return f"this is read as {'true/false' if isinstance(value, bool) else 'a number'}; quote it"
@@ -137,22 +161,25 @@ def _is_field(path: Path) -> bool:
 
 
 def _section(path: Path) -> type[BaseModel] | None:
-    model: type[BaseModel] | None = ManifestSource
+    inside: Any = ManifestSource
     for part in path:
+        model = _model_in(inside)
         if model is None:
-            return None
-        if isinstance(part, int):
+            # The name of a member that an author chose, or an index: all of them are alike.
+            inside = next((typing.get_args(it)[-1] for it in _options(inside) if typing.get_origin(it) in _MANY), None)
             continue
         found = next((field for name, field in model.model_fields.items() if (field.alias or name) == part), None)
-        model = None if found is None else _model_in(found.annotation)
-    return model
+        inside = None if found is None else found.annotation
+    return _model_in(inside)
+
+
+def _options(annotation: Any) -> tuple[Any, ...]:
+    return typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    nested = isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is list
-    options = typing.get_args(annotation) if nested else (annotation,)
     is_model: Callable[[Any], bool] = lambda option: isinstance(option, type) and issubclass(option, BaseModel)  # noqa: E731
-    return next((option for option in options if is_model(option)), None)
+    return next((option for option in _options(annotation) if is_model(option)), None)
 
 
 def _known_keys(path: Path) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from gateway.contract.codes import FACTS, BreakerCount, ErrorCode
-from gateway.manifest.policies import BreakerPolicy, Effect
+from gateway.manifest.policies import BreakerPolicy
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
@@ -174,8 +174,7 @@ async def exchange(
     """Send once, with what belongs to this sending only. Whatever the end is, it is an Exchange."""
     extra: list[tuple[str, str]] = []
     if tool.backend.deadline_header is not None:
-        deadline = limits.ends_at if tool.effect is Effect.READ else limits.send_deadline
-        left = left_ms(deadline, now=parts.clock.monotonic())
+        left = left_ms(limits.send_deadline, now=parts.clock.monotonic())
         extra.append((tool.backend.deadline_header, str(left)))
     traceparent = trace.traceparent
     if traceparent is not None:

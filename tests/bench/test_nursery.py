@@ -1,10 +1,12 @@
 """What is forked is a process like any other; the gateways of the scenarios show that it is a gateway."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -106,6 +108,40 @@ async def test_one_that_dies_says_why(folder: Path) -> None:
     (folder / "program.py").write_text("raise SystemExit('no such ledger')", encoding="utf-8")
     with pytest.raises(NotStartedError, match="no such ledger"):
         await Child.start([sys.executable, "-m", "program"], log=folder / "log", launch=forked)
+
+
+LEAVES_ITS_OUTPUT_OPEN = """
+import os
+if os.fork() == 0:
+    open('hold').read()
+os._exit(3)
+"""
+
+
+@pytest.mark.parametrize(
+    "code", ["raise SystemExit('no such ledger')", "import signal; signal.pause()", LEAVES_ITS_OUTPUT_OPEN]
+)
+def test_one_that_never_listens_leaves_no_pipe_open(folder: Path, code: str) -> None:
+    """Once it is known to have ended its loop may end too, also where a child of its own still holds its output."""
+    (folder / "program.py").write_text(code, encoding="utf-8")
+    os.mkfifo(folder / "hold")
+    with warnings.catch_warnings(record=True) as left:
+        warnings.simplefilter("always", ResourceWarning)
+        with pytest.raises(NotStartedError):
+            asyncio.run(Child.start([sys.executable, "-m", "program"], log=folder / "log", launch=forked, within_s=0.5))
+        gc.collect()
+    if code is LEAVES_ITS_OUTPUT_OPEN:
+        (folder / "hold").open("w").close()
+
+    assert [str(it.message) for it in left] == []
+
+
+async def test_what_is_printed_last_is_not_lost(folder: Path) -> None:
+    """Also if nobody has read a word when it is known to have ended."""
+    process = await started(folder, "print('x' * 60000, flush=True)")
+    await process.wait()
+
+    assert len(await printed(process)) == 60001
 
 
 async def test_what_is_no_module_is_executed(folder: Path) -> None:

@@ -17,6 +17,19 @@ def found(changes: dict[str, Any]) -> list[tuple[str, str]]:
     return [(it.rule, it.message) for it in complaints(KEYED, changes) if it.severity == "error"]
 
 
+def test_times_and_counts_are_those_of_the_manifest() -> None:
+    """None of them is the usual one."""
+    times = {"inline": "3s", "replay_for": "70s", "provider_max": "90s"}
+    changes = {f"reconcile.{name}": value for name, value in times.items()}
+    settled = compiled(KEYED, {**changes, f"{LOOKUP}.confirm": 3, f"{LOOKUP}.confirm_every": "4s"}).reconcile
+    lookup = settled.lookup
+
+    assert (settled.inline_s, settled.replay_for_s, settled.provider_max_s) == (3.0, 70.0, 90.0)
+    assert lookup is not None
+    # total 20 s + grace 10 s + provider_max.
+    assert (lookup.confirm, lookup.confirm_every_s, lookup.settle_after_s) == (3, 4.0, 120.0)
+
+
 @pytest.mark.parametrize(
     ("changes", "rule", "words"),
     [

@@ -40,6 +40,13 @@ def test_a_sound_manifest_becomes_a_source() -> None:
         ({"version": 1.10}, "shape", "version: this is read as a number; quote it"),
         ({"title": True}, "shape", "title: this is read as true/false; quote it"),
         ({"backend.http.url": {"args.x": None}}, "shape", "an unquoted brace is a YAML map; quote the text"),
+        ({"backend.http.query": {"x": {"args.x": None}}}, "shape", "an unquoted brace is a YAML map; quote the text"),
+        ({"backend.http.query": {"x": {"style": "pipe"}}}, "shape", "`value` is required in `backend.http.query.x`"),
+        (
+            {"backend.http.query": {"x": {"value": "x", "style": "tab"}}},
+            "shape",
+            "query.x.style: this must be `repeat`",
+        ),
         ({"effect": "reed"}, "shape", "effect: this must be `read`, `idempotent` or `write`"),
         ({"manifest": 2}, "shape", "this must be 1"),
         ({"timeouts": {"read": 5}}, "shape", "write a duration with its unit"),

@@ -443,13 +443,13 @@ async def test_a_repetition_that_never_left_keeps_its_approval(rig: MakeRig) -> 
 
 async def test_prepare_says_what_will_be_asked_and_asks_nobody(rig: MakeRig) -> None:
     """The reason, who may decide, for how long; with an approval given the hash is the same."""
-    gateway = await rig(careful())
+    gateway = await rig(careful(approval__expires_after="3h"))
     prepared = await gateway.prepare(amount=BIG)
     assert prepared["approval"] == {
         "required": True,
         "reason": "More than 5 needs a lead.",
         "approvers": "things:approve",
-        "expires_after": 7200.0,
+        "expires_after": 10_800.0,
     }
     assert (await gateway.prepare(amount=5))["approval"]["required"] is False
     assert (await gateway.pipeline.approvals(EVERY, LEAD)).data == {"approvals": []}

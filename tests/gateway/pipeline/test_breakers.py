@@ -1,6 +1,8 @@
 """Breaker and throttle before an attempt: what opens them, what they let through, what they are told."""
 
 import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -63,7 +65,10 @@ async def test_tools_of_one_scope_share_the_breaker(rig: MakeRig) -> None:
         plain({"name": "mail", "breaker": alone}),
     )
     await break_it(gateway)
-    assert code_of(await gateway.call(tool="other")) == ErrorCode.CIRCUIT_OPEN
+    refused = await gateway.call(tool="other")
+    assert code_of(refused) == ErrorCode.CIRCUIT_OPEN
+    assert refused.error is not None
+    assert refused.error.message.startswith("The payments service failed")
     mailed = await gateway.call(tool="mail")
     assert (mailed.ok, mailed.meta.source) == (True, "mail")
 
@@ -148,6 +153,27 @@ async def test_a_probe_that_found_no_slot_is_given_back(rig: MakeRig) -> None:
     assert (await first).ok
 
 
+@pytest.mark.parametrize(("manifest", "lasts_s"), [(keyed, 1_100), (looked_up, 2_100)])
+async def test_a_probe_is_waited_for_as_long_as_it_may_last(
+    rig: MakeRig, manifest: Callable[[Mapping[str, Any]], dict[str, Any]], lasts_s: float
+) -> None:
+    """`total` and `grace` of its attempt; before that, a look at the world until its caller's deadline."""
+    times = {"timeouts.total": "1000s", "timeouts.grace": "100s", "timeouts.read": "20s"}
+    breaker = {"consecutive": 1, "open": "50ms", "scope": "one"}
+    gateway = await rig(manifest({"breaker": breaker, "retry.max_attempts": 1, **times}))
+    hold = asyncio.Event()
+    gateway.provider.writes += [answer(500), late(hold)]
+    await gateway.call("BROKEN")
+    await due(gateway)
+    probe = gateway.soon("PROBE")
+    await gateway.provider.until_sent(2)
+    (view,) = [it for it in gateway.pipeline.breakers() if it.scope == "one"]
+    assert view.retry_after_s is not None
+    assert lasts_s - 15 < view.retry_after_s <= lasts_s
+    hold.set()
+    assert (await probe).ok
+
+
 async def test_a_throttled_service_is_left_alone(rig: MakeRig) -> None:
     """Retry-After of one call holds back the next ones too, and says how long; nothing is sent for them."""
     gateway = await rig(plain())
@@ -169,6 +195,14 @@ async def test_a_breaker_that_opens_between_attempts_ends_the_retries(rig: MakeR
     assert envelope.error is not None
     assert (envelope.error.outcome, len(gateway.provider.sent)) == (CallOutcome.UNKNOWN, 2)
     assert (await gateway.record()).state is State.UNKNOWN
+
+
+async def test_a_write_that_opens_the_breaker_is_told_of_its_own_failure(rig: MakeRig) -> None:
+    """Nothing listens there: the second try opens it, and the caller hears of that try, not of the open breaker."""
+    gateway = await rig(plain({"breaker": {"consecutive": 2, "open": "1h"}, "retry.max_attempts": 8}))
+    await gateway.provider.stop()
+    assert code_of(await gateway.call()) == ErrorCode.CONNECT_FAILED
+    assert [view.state for view in gateway.pipeline.breakers()] == ["open"]
 
 
 async def test_a_read_may_probe_before_a_plain_write(rig: MakeRig) -> None:

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from gateway.contract.codes import CallOutcome, ErrorCode
+from gateway.pipeline.effort import Effort
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, garbage
-from tests.gateway.pipeline.rig import keyed, plain
+from tests.gateway.pipeline.rig import Rig, keyed, plain
 from tests.gateway.pipeline.trouble import Wires, marking
 
 ONCE = {"retry.max_attempts": 1}
@@ -52,13 +53,42 @@ async def test_a_mark_that_is_late_lets_nothing_out(rig: MakeRig) -> None:
     def stalls(name: str, args: tuple[object, ...]) -> bool:
         if marking(State.SENT)(name, args) and not stalled:
             stalled.append(name)
-            gateway.clock.ahead_s += 1_000
+            # Longer than the usual lease of 15 s, and far shorter than what was sent could still act.
+            gateway.clock.ahead_s += 20
         return False
 
     wires.it.loses = stalls
     envelope = await gateway.call()
     record = await gateway.record()
     assert (envelope.ok, len(gateway.provider.sent), record.fence, len(record.attempts)) == (True, 1, 2, 1)
+
+
+async def test_a_write_may_be_repeated_while_its_window_has_room(rig: MakeRig) -> None:
+    """The window of the first send, less the lease of the next and all the time that it may act for."""
+    gateway = await rig(keyed({**ONCE, "downstream_key.window": "2000s"}), settings={"lease_s": 100})
+    gateway.provider.writes += [cut]
+    await gateway.call()
+    # total 20 s, grace 10 s, and 120 s of the provider's.
+    assert 1_735 < await allowed_s(gateway) <= 1_750
+
+
+async def test_an_idempotent_write_with_a_hold_may_be_repeated_for_its_total(rig: MakeRig) -> None:
+    """Nobody else can have been told of it meanwhile."""
+    tool = plain({**ONCE, "effect": "idempotent", "timeouts.total": "1000s"})
+    gateway = await rig(tool)
+    gateway.provider.writes += [cut]
+    await gateway.call()
+    assert 985 < await allowed_s(gateway) <= 1_000
+
+
+async def allowed_s(gateway: Rig) -> float:
+    """For how long the only record may be sent again, by an effort that has sent it before."""
+    tool = gateway.shelf.catalogue.tools["act"]
+    effort = Effort(gateway.parts, gateway.pipeline._sweeper._keeper, tool, await gateway.record(), None)
+    effort.sends = 1
+    until = effort.replay_until()
+    assert until is not None
+    return until - gateway.parts.clock.monotonic()
 
 
 async def test_secrets_are_sent_and_not_stored(rig: MakeRig) -> None:

@@ -1,9 +1,12 @@
 """Retention: bodies go in time, tombstones stay."""
 
+from pathlib import Path
+
+from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.contract.codes import ErrorCode
 from gateway.pipeline.forgetting import Forgetting
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import keyed
+from tests.gateway.pipeline.rig import StoreClock, keyed
 from tests.gateway.pipeline.test_approving import asked, careful, decided
 
 HOUR_S = 3600.0
@@ -74,3 +77,37 @@ async def test_approvals_of_tools_that_are_gone_go_by_the_longest_retention(rig:
     gateway.clock.ahead_s = 7201
     await Forgetting(gateway.parts).once()
     assert await gateway.store.approval("acme", denied) is None
+
+
+async def test_they_wait_for_the_tool_that_keeps_the_longest(rig: MakeRig) -> None:
+    """It may have been theirs: its retention is longer than the operator's."""
+    gateway = await rig(
+        careful(retention="1h"), careful(name="other", retention="3h"), settings={"retention_s": 2 * HOUR_S}
+    )
+    denied = await asked(gateway)
+    await decided(gateway, denied, approve=False)
+    (gateway.manifests / "act.yaml").unlink()
+    assert gateway.shelf.reload()
+    gateway.clock.ahead_s = 3 * HOUR_S - 1
+    await Forgetting(gateway.parts).once()
+    assert await gateway.store.approval("acme", denied) is not None
+    gateway.clock.ahead_s = 3 * HOUR_S + 1
+    await Forgetting(gateway.parts).once()
+    assert await gateway.store.approval("acme", denied) is None
+
+
+async def test_rows_go_where_nothing_else_is_to_be_forgotten(rig: MakeRig, tmp_path: Path) -> None:
+    """Of reads alone there are no operations, and their rows have a retention all the same."""
+
+    def kept(clock: StoreClock) -> SqliteOperationStore:
+        return SqliteOperationStore.open(tmp_path / "rows.db", host=clock.host(), rows_retention_s=HOUR_S)
+
+    gateway = await rig(keyed(), store=kept)
+    await gateway.call(tool="get_status")
+    await gateway.rows(1)
+    gateway.clock.ahead_s = HOUR_S - 1
+    await Forgetting(gateway.parts).once()
+    assert len(await gateway.rows()) == 1
+    gateway.clock.ahead_s = HOUR_S + 1
+    await Forgetting(gateway.parts).once()
+    assert await gateway.rows() == []

@@ -12,7 +12,7 @@ from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import cut, late, silence
-from tests.gateway.pipeline.rig import keyed, plain
+from tests.gateway.pipeline.rig import CALLER, keyed, looked_up, plain
 
 
 async def test_a_living_holder_is_waited_for(rig: MakeRig) -> None:
@@ -43,6 +43,23 @@ async def test_a_holder_in_doubt_blocks(rig: MakeRig) -> None:
     assert doubtful.meta.operation_id in str(blocked.error.to_dict())
     assert (await gateway.call("B", tool="other")).ok
     assert [it.order for it in gateway.provider.sent] == ["A", "B"]
+
+
+async def test_only_who_may_see_the_holder_is_told_how_to_look(rig: MakeRig) -> None:
+    """The look-up has the values of another's call: its own subject gets them, others only that it blocks."""
+    held = {"holds": {"order": "order"}, "reconcile.inline": "0ms"}
+    gateway = await rig(looked_up(held), plain({"name": "other"}))
+    gateway.provider.writes += [cut]
+    await gateway.call("A")
+    mine, others = [
+        (await gateway.call("A", tool="other", caller=caller)).error
+        for caller in (CALLER, replace(CALLER, subject="x"))
+    ]
+    assert mine is not None
+    assert others is not None
+    assert {mine.code, others.code} == {ErrorCode.BLOCKED_BY_UNKNOWN}
+    assert mine.details["verify"] == {"tool": "get_status", "arguments": {"order": "A"}}
+    assert "verify" not in others.details
 
 
 async def test_a_waiter_for_a_hold_ends_with_its_own_deadline(rig: MakeRig) -> None:

@@ -272,3 +272,18 @@ async def test_fast_rates_are_taken_in_advance(rig: MakeRig) -> None:
     told = [left(await gateway.call(order, tool="get_status"))["tool-caller-per-m"] for order in "ABCDEF"]
 
     assert told[1:] == [told[1] - at for at in range(5)]
+
+
+async def test_what_was_taken_in_advance_is_given_back_too(rig: MakeRig) -> None:
+    """A budget refuses the call; its token is there for the next one."""
+    gateway = await rig(plain({**COST, "limits": {"rate": "600000/m"}}))
+    rates = gateway.parts.rates
+    assert isinstance(rates, Advances)
+    now = rates.now()
+    rates.now = lambda: now
+    await spent(gateway, "A", "B")
+    before = left(await gateway.call("D", run_id="run-2"))["tool-caller-per-m"]
+    refused = await gateway.call("C", run_id="run-1")
+
+    assert code_of(refused) is ErrorCode.BUDGET_EXHAUSTED
+    assert left(await gateway.call("E", run_id="run-2"))["tool-caller-per-m"] == before - 1

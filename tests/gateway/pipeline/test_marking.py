@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.adapters.sqlite.store import SqliteOperationStore
+from gateway.contract import keys
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
@@ -74,6 +75,20 @@ async def test_they_are_one_transaction_of_the_file(rig: MakeRig) -> None:
     assert (await gateway.call()).ok
 
     assert store.commits - before == 2
+
+
+async def test_the_mark_says_what_the_key_was_to_the_downstream(rig: MakeRig) -> None:
+    """To whom it went, where, under which name, and as what: written otherwise, it would be another key there."""
+    place = {"in": "query", "name": "token", "format": "uuid", "window": "24h"}
+    gateway = await rig(keyed({"downstream_key": place}))
+    assert (await gateway.call()).ok
+    (sent,) = gateway.provider.sent
+    told = sent.target.partition("token=")[2]
+
+    assert len(told) == 36
+    assert (await gateway.record()).attempts[0].key_form == keys.key_form(
+        gateway.provider.origin, "query", "token", "uuid", told
+    )
 
 
 @pytest.mark.parametrize("manifest", [looked_up(), plain({"backend.http.fresh_connection": True})])

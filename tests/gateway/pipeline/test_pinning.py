@@ -8,7 +8,8 @@ from gateway.contract.codes import ErrorCode
 from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.stages.execute.operation.record import State
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up, read
+from tests.gateway.pipeline.provider import cut
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain, read
 
 
 def rewrite(rig: Rig, manifest: dict[str, object]) -> None:
@@ -85,6 +86,18 @@ async def test_the_old_identity_still_refuses_what_it_refused(rig: MakeRig) -> N
 
     assert other.error is not None
     assert other.error.code is ErrorCode.IDEMPOTENCY_CONFLICT
+
+
+async def test_a_hold_of_an_earlier_revision_still_holds(rig: MakeRig) -> None:
+    """Whose outcome is unknown keeps the order as it did, though the hold has another name by now."""
+    by_both = {"identity.fields": ["order", "amount"]}
+    gateway = await rig(plain(by_both))
+    gateway.provider.writes += [cut]
+    await gateway.call(amount=5)
+    rewrite(gateway, plain({**by_both, "identity.revision": 2, "holds": {"parcel": "order"}}))
+    blocked = await gateway.call(amount=6)
+    assert blocked.error is not None
+    assert (blocked.error.code, len(gateway.provider.sent)) == (ErrorCode.BLOCKED_BY_UNKNOWN, 1)
 
 
 async def test_a_free_record_of_an_earlier_revision_keeps_its_key(rig: MakeRig) -> None:

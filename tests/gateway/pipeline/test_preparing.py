@@ -1,11 +1,15 @@
 """`prepare`: everything a call would be held to, and nothing executed."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from gateway.adapters.cel.engine import CelEngine
+from gateway.adapters.files.shelf import Shelf
 from gateway.contract.call import Caller, Expect, ToolCall
 from gateway.contract.codes import ErrorCode
+from gateway.manifest.building import Operator
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import answer
@@ -80,6 +84,40 @@ async def test_the_action_hash_is_of_this_subject_and_not_of_its_words(rig: Make
     assert (await gateway.pipeline.prepare(call, other)).data["action_hash"] != first["action_hash"]
     noted = ToolCall(tool="act", arguments={"order": "A", "amount": 5, "note": "please"})
     assert (await gateway.pipeline.prepare(noted, CALLER)).data["action_hash"] == first["action_hash"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [{"headers": {"X-Note": "{args.note}"}}, {"query": {"note": "{args.note}"}}, {"body": {"n": "{args.note}"}}],
+)
+async def test_the_action_hash_is_of_the_whole_request(rig: MakeRig, place: dict[str, object]) -> None:
+    """What an immaterial argument puts into header, target or body was approved with the rest."""
+    gateway = await rig(plain({f"backend.http.{name}": value for name, value in place.items()}))
+    hashes = []
+    for note in ("a", "b"):
+        call = ToolCall(tool="act", arguments={"order": "A", "amount": 5, "note": note})
+        hashes.append((await gateway.pipeline.prepare(call, CALLER)).data["action_hash"])
+    assert hashes[0] != hashes[1]
+
+
+async def test_the_action_hash_is_of_the_place_that_is_asked(rig: MakeRig) -> None:
+    """The operator's environment names another host by now."""
+    gateway = await rig(plain())
+    first = await gateway.prepare()
+    elsewhere = Operator(engine=CelEngine(), environment={"API": "http://127.0.0.2:1"})
+    shelf = Shelf(gateway.manifests, elsewhere)
+    there = gateway.also(replace(gateway.parts, tools=shelf))
+    call = ToolCall(tool="act", arguments={"order": "A", "amount": 5})
+    assert (await there.prepare(call, CALLER)).data["action_hash"] != first["action_hash"]
+
+
+async def test_the_action_hash_is_of_one_occurrence(rig: MakeRig) -> None:
+    """The next one is another action, although nothing else of it differs."""
+    gateway = await rig(plain({"identity.window": "1h"}))
+    first = await gateway.prepare()
+    await gateway.call()
+    gateway.clock.ahead_s += 3_601
+    assert (await gateway.prepare())["action_hash"] != first["action_hash"]
 
 
 async def test_a_read_has_no_key(rig: MakeRig) -> None:

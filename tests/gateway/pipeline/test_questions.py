@@ -10,6 +10,7 @@ from gateway.contract.envelope import Envelope
 from gateway.contract.execution import RowKind
 from gateway.contract.requests import ExecutionQuery, OperationQuery, SettledAs, SettleRequest
 from gateway.stages.execute.operation.record import State
+from tests.gateway.manifest.sample import READ
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, late, silence
 from tests.gateway.pipeline.rig import ALL, CALLER, Rig, keyed, looked_up, plain
@@ -238,4 +239,7 @@ async def test_a_tool_is_shown_as_its_manifest_has_it(rig: MakeRig) -> None:
     act, status = shown["act"], shown["get_status"]
     assert (act.title, act.version, act.description, act.window_s) == ("Act once", "2.1.0", "Acts.", 7200.0)
     assert act.deprecated == deprecated
+    tool = gateway.shelf.catalogue.tools["act"]
+    assert (act.effect, act.digest, act.arguments) == ("write", tool.digest, tool.arguments_schema)
+    assert (act.result, status.result) == (None, READ["result"])
     assert (status.title, status.window_s, status.deprecated) == ("get_status", None, None)

@@ -66,6 +66,15 @@ async def test_the_retry_budget_bounds_retries(rig: MakeRig) -> None:
     assert 20 + 10 <= len(gateway.provider.asked) <= 20 + 10 + 2
 
 
+async def test_a_retry_that_could_hardly_be_answered_is_not_waited_for(rig: MakeRig) -> None:
+    """After the wait there must be a quarter of a second left, the usual `timeouts.min_send`."""
+    gateway = await rig(read())
+    gateway.provider.reads += [answer(429, Retry_After="10")]
+    envelope = await gateway.call(tool="get_status", deadline_ms=10_100)
+    assert envelope.error is not None
+    assert (envelope.error.code, len(gateway.provider.asked)) == (ErrorCode.RATE_LIMITED, 1)
+
+
 async def test_total_ends_it(rig: MakeRig) -> None:
     """An answer that drips outlives every single wait, and not `timeouts.total`."""
     gateway = await rig(
@@ -148,6 +157,30 @@ async def test_an_open_breaker_refuses_reads_too(rig: MakeRig) -> None:
     refused = await gateway.call(tool="get_status")
     assert refused.error is not None
     assert (refused.error.code, len(gateway.provider.asked)) == (ErrorCode.CIRCUIT_OPEN, 1)
+
+
+async def test_a_breaker_that_opens_between_attempts_ends_the_retries(rig: MakeRig) -> None:
+    """The caller is told what the service answered last, and not that it is left alone now."""
+    gateway = await rig(read({"breaker": {"consecutive": 2, "open": "1h"}, "retry.max_attempts": 8}))
+    gateway.provider.every_read = answer(500)
+    envelope = await gateway.call(tool="get_status")
+    assert envelope.error is not None
+    assert (envelope.error.code, len(gateway.provider.asked)) == (ErrorCode.UNAVAILABLE, 2)
+
+
+async def test_waits_of_read_open_the_breaker(rig: MakeRig) -> None:
+    """No caller was in a hurry: the service was silent for `timeouts.read`."""
+    gateway = await rig(read({"breaker": {"consecutive": 1, "open": "1h"}, "retry.max_attempts": 1}))
+    gateway.provider.every_read = silence
+    await gateway.call(tool="get_status")
+    assert [view.state for view in gateway.pipeline.breakers()] == ["open"]
+
+
+async def test_a_larger_limit_lets_more_through(rig: MakeRig) -> None:
+    """`limits.result_bytes` above its usual value."""
+    gateway = await rig(read({"limits.result_bytes": "256KiB"}))
+    gateway.provider.reads += [answer(200, {"status": "x" * 100_000})]
+    assert (await gateway.call(tool="get_status")).ok
 
 
 async def test_a_read_larger_than_the_limit_is_cut_off(rig: MakeRig) -> None:

@@ -1,14 +1,19 @@
 """What a look-up may prove, and for whom: candidates, baselines, other operations' results, whole answers."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
+from gateway.adapters.http_tool.egress import EgressPolicy
+from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.contract.codes import ErrorCode
 from tests.gateway.manifest.sample import KEYED, REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import Reply, acts_then, answer, cut, garbage, listing
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up, read
+from tests.gateway.pipeline.provider import Reply, acts_then, answer, cut, garbage, late, listing
+from tests.gateway.pipeline.rig import CALLER, Rig, keyed, looked_up, read
 from tests.waiting import eventually
 
 OURS = {"id": "x", "key": None, "n": 5}
@@ -35,6 +40,15 @@ async def test_one_match_is_the_answer(rig: MakeRig) -> None:
     again = await gateway.call()
     assert (again.data, again.meta.replayed, again.meta.source) == (OURS, True, gateway.provider.origin)
     assert again.meta.fetched_at is not None
+
+
+async def test_who_is_not_held_is_not_looked_up_for(rig: MakeRig) -> None:
+    """`reconcile.inline: 0ms` holds for an equal call that comes later, too."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}))
+    await in_doubt(gateway)
+    asked = len(gateway.provider.asked)
+    assert not (await gateway.call()).ok
+    assert len(gateway.provider.asked) == asked
 
 
 async def test_what_was_there_before_the_send_is_not_ours(rig: MakeRig) -> None:
@@ -295,3 +309,31 @@ async def test_clocks_that_are_set_forward_together_free_nothing(rig: MakeRig) -
         store.ahead_s += 1_000.0
         shown = await gateway.reconcile(operation_id)
         assert (shown["state"], shown["negatives"]) == ("unknown", 0)
+
+
+async def test_a_look_up_has_a_connection_of_its_own(rig: MakeRig) -> None:
+    """All others are in use by calls, and nobody who is in doubt waits for them."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "timeouts.read": "20s"}), read({"timeouts.pool": "50ms"}))
+    egress = EgressPolicy((f"127.0.0.1:{gateway.provider.port}",))
+    narrow = gateway.also(
+        replace(gateway.parts, transport=HttpToolTransport(SystemClock(), egress=egress, connections=1))
+    )
+    gateway.provider.writes += [acts_then(cut)]
+    operation_id = (await gateway.call("A")).meta.operation_id
+    hold = asyncio.Event()
+    gateway.provider.writes += [late(hold)]
+    busy = gateway.soon("B", at=narrow)
+    await gateway.provider.until_sent(2)
+    assert operation_id is not None
+    shown = await narrow.reconcile(operation_id, CALLER)
+    hold.set()
+
+    assert (shown.data["state"], (await busy).ok) == ("done", True)
+
+
+async def test_a_list_may_be_as_long_as_the_read_allows(rig: MakeRig) -> None:
+    """`limits.result_bytes` of the read that is asked, above its usual value."""
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), read({"limits.result_bytes": "256KiB"}))
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing(OURS, {"id": "y", "key": "x" * 100_000, "n": 7})
+    assert (await gateway.reconcile(operation_id))["state"] == "done"

@@ -55,6 +55,15 @@ async def test_the_sweeper_replays_in_the_background(rig: MakeRig) -> None:
     assert (await gateway.call()).meta.replayed
 
 
+async def test_a_replay_in_the_background_has_the_tools_total(rig: MakeRig) -> None:
+    """Nobody waits for it who could have less time."""
+    gateway = await rig(keyed({**ONCE, "timeouts.total": "1000s", "backend.http.deadline_header": "X-Time-Left"}))
+    gateway.provider.writes += [acts_then(cut)]
+    envelope = await gateway.call()
+    assert (await gateway.reconcile(envelope.meta.operation_id))["state"] == "done"
+    assert 985_000 < int(gateway.provider.sent[1].headers["x-time-left"]) <= 1_000_000
+
+
 async def test_replay_for_bounds_background_replays(rig: MakeRig) -> None:
     """Past it only a live call may ask again."""
     changes = {**ONCE, "reconcile": {"replay_for": "10s"}}
@@ -87,6 +96,16 @@ async def test_provider_max_is_kept_clear_of_the_window(rig: MakeRig) -> None:
         await gateway.call(tool=tool)
     gateway.clock.ahead_s += 900
     assert [(await gateway.call(tool=tool)).ok for tool in ("act", "quick")] == [False, True]
+
+
+async def test_the_lease_of_its_send_is_kept_clear_of_the_window(rig: MakeRig) -> None:
+    """`lease_s` is how long a send that is begun now may still wait before it leaves."""
+    gateway = await rig(keyed({**ONCE, "downstream_key.window": "1h"}), settings={"lease_s": 1_800})
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call()
+    gateway.clock.ahead_s += 2_000
+    assert not (await gateway.call()).ok
+    assert len(gateway.provider.sent) == 1
 
 
 async def test_a_stepped_back_clock_stops_replays(rig: MakeRig) -> None:

@@ -80,6 +80,16 @@ async def test_a_retry_after_that_does_not_fit_is_returned(rig: MakeRig) -> None
     assert len(gateway.provider.sent) == 1
 
 
+async def test_a_retry_that_could_not_be_begun_is_not_waited_for(rig: MakeRig) -> None:
+    """After the wait there must be `connect` and `min_send` left: each of them alone would fit."""
+    gateway = await rig(plain({"timeouts.connect": "10s", "timeouts.min_send": "5s", "timeouts.total": "30s"}))
+    gateway.provider.writes += [answer(429, Retry_After="10")]
+    envelope = await gateway.call(deadline_ms=24_000)
+    assert envelope.error is not None
+    assert (envelope.error.code, envelope.error.retry_after_s) == (ErrorCode.RATE_LIMITED, 10.0)
+    assert len(gateway.provider.sent) == 1
+
+
 async def test_the_retry_budget_bounds_retries(rig: MakeRig) -> None:
     """A service that refuses everything gets a share beyond first attempts, after a reserve of ten."""
     gateway = await rig(plain({"retry.budget": 0.1, "retry.max_attempts": 10}))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ from gateway.stages.execute.operation.ports import Change
 from gateway.stages.execute.operation.record import Bodies, Record, State
 from tests.clocks import AheadClock
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import answer, cut, late, silence
+from tests.gateway.pipeline.provider import answer, cut, drip, late, silence
 from tests.gateway.pipeline.rig import CALLER, Rig, keyed, noted, plain, read
 from tests.gateway.pipeline.trouble import Wire, rows_alone
 
@@ -323,6 +324,23 @@ async def test_a_look_up_ends_with_the_call(rig: MakeRig) -> None:
     denied = await gateway.call(deadline_ms=400)
     assert error(denied).code == ErrorCode.RULE_LOOKUP_FAILED
     assert denied.meta.elapsed_ms < 15_000
+
+
+async def test_a_look_up_ends_with_the_total_of_its_read(rig: MakeRig) -> None:
+    """An answer that drips outlives every single wait; the call itself has more time."""
+    short = {"timeouts.total": "1500ms", "timeouts.write": "1500ms", "timeouts.pool": "1500ms"}
+    gateway = await rig(ruled(ASKS), read({**short, "retry.max_attempts": 1}))
+    gateway.provider.every_read = drip
+    started = time.monotonic()
+    assert error(await gateway.call()).code == ErrorCode.RULE_LOOKUP_FAILED
+    assert time.monotonic() - started < 15
+
+
+async def test_a_look_up_may_be_as_large_as_its_read_allows(rig: MakeRig) -> None:
+    """`limits.result_bytes` of the read that is asked, above its usual value."""
+    gateway = await rig(ruled(ASKS), read({"limits.result_bytes": "256KiB"}))
+    gateway.provider.reads += [answer(200, {"status": "open", "more": "x" * 100_000})]
+    assert (await gateway.call()).ok
 
 
 async def test_the_time_that_a_look_up_takes_is_missing_afterwards(rig: MakeRig) -> None:

@@ -27,6 +27,8 @@ async def test_a_full_bulkhead_refuses(rig: MakeRig) -> None:
     started = time.monotonic()
     refused = await gateway.call("B")
     assert code_of(refused) == ErrorCode.GATEWAY_SATURATED
+    assert refused.error is not None
+    assert refused.error.details["limit"] == "1 calls at a time"
     # The usual `timeouts.pool` is 20 s.
     assert 0.1 <= time.monotonic() - started < 15
     hold.set()
@@ -49,13 +51,15 @@ async def test_a_queue_moves_on(rig: MakeRig) -> None:
 
 async def test_a_deadline_that_passes_in_the_queue_is_said_to_be_one(rig: MakeRig) -> None:
     """The caller may come again with more time; the bulkhead would have let it wait longer."""
-    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "2s", "timeouts.read": "20s"}))
+    gateway = await rig(plain({"limits.concurrency": 1, "timeouts.pool": "20s", "timeouts.read": "20s"}))
     hold = asyncio.Event()
     gateway.provider.writes += [late(hold)]
     first = gateway.soon("A")
     await gateway.provider.until_sent(1)
+    started = time.monotonic()
     hurried = await gateway.call("B", deadline_ms=300)
     assert code_of(hurried) == ErrorCode.DEADLINE_BEFORE_SEND
+    assert time.monotonic() - started < 15
     hold.set()
     assert (await first).ok
 
@@ -92,12 +96,14 @@ async def test_listening_is_bounded(rig: MakeRig) -> None:
 async def test_a_fresh_connection_is_never_a_used_one(rig: MakeRig) -> None:
     """`backend.http.fresh_connection`; without it the idle connection is used again."""
     fresh = {"name": "fresh", "backend.http.fresh_connection": True}
-    gateway = await rig(plain(), plain(fresh))
+    gateway = await rig(plain(), plain(fresh), read({"backend.http.fresh_connection": True}))
     for number in range(2):
         assert (await gateway.call(f"ORDER{number}")).ok
     for number in range(2):
         assert (await gateway.call(f"OTHER{number}", tool="fresh")).ok
-    assert [it.connection for it in gateway.provider.sent] == [0, 0, 1, 2]
+    for _ in range(2):
+        assert (await gateway.call(tool="get_status")).ok
+    assert [it.connection for it in gateway.provider.requests] == [0, 0, 1, 2, 3, 4]
 
 
 async def test_the_downstream_is_told_the_time_left(rig: MakeRig) -> None:

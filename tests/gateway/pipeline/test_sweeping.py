@@ -11,8 +11,8 @@ from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import acts_then, answer, cut, listing, silence, when
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain
+from tests.gateway.pipeline.provider import Reply, acts_then, answer, cut, drip, listing, silence, when
+from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain, read
 from tests.gateway.pipeline.trouble import Wires, everything
 from tests.waiting import eventually
 
@@ -136,6 +136,26 @@ async def test_the_sweeper_finds_by_itself(rig: MakeRig) -> None:
     await gateway.call()
     settled = await gateway.until(State.DONE)
     assert settled.settled_by == "lookup"
+
+
+SHORT = {"timeouts.total": "1500ms", "timeouts.write": "1500ms", "timeouts.pool": "1500ms"}
+
+
+@pytest.mark.parametrize(
+    ("act", "asked", "reply"),
+    [(SHORT, {"timeouts.read": "20s"}, silence), ({}, SHORT, drip)],
+    ids=["of the tool", "of the read"],
+)
+async def test_a_look_ends_with_the_shorter_total(
+    rig: MakeRig, act: dict[str, str], asked: dict[str, str], reply: Reply
+) -> None:
+    """The tool's or the read's; the other one would have waited longer."""
+    gateway = await rig(looked_up({**UNHELD, **act}), read(asked))
+    operation_id = await absent(gateway)
+    gateway.provider.every_read = reply
+    started = time.monotonic()
+    assert (await gateway.reconcile(operation_id))["state"] == "unknown"
+    assert time.monotonic() - started < 15
 
 
 async def test_the_sweep_interval_is_kept(rig: MakeRig) -> None:

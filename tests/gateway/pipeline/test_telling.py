@@ -41,6 +41,15 @@ async def test_a_row_has_the_calls_context(rig: MakeRig) -> None:
     assert "A-1" not in str(row)
 
 
+async def test_a_sentence_tells_what_identifies_a_call_and_nothing_private(rig: MakeRig) -> None:
+    """No immaterial argument, and no value that is a sensitive one's, whatever else it is."""
+    gateway = await rig(plain({"arguments.properties.hint": {"type": "string", "x-immaterial": True}}))
+    gateway.provider.writes += [cut]
+    told = (await gateway.call("SAME", arguments={"note": "SAME", "hint": "soon"})).error
+    assert told is not None
+    assert "act(urgent=false, order=…, amount=5, …)" in told.message
+
+
 async def test_the_argument_hash_is_keyed(rig: MakeRig) -> None:
     """With the operator's key, over the validated arguments: equal calls have equal hashes."""
     gateway = await rig(plain(), settings={"argument_hash_key": HASH_KEY})

@@ -138,6 +138,10 @@ async def test_rows_and_envelopes_are_counted_alike(rig: MakeRig) -> None:
     await gateway.call(tool="get_status")
     await gateway.call(tool="made_up")
     assert counted(gateway, "oncegate_audit_records_total", oncegate_row_kind="call") == 4
+    effects = [
+        counted(gateway, "oncegate_tool_calls_total", oncegate_tool_effect=it) for it in ("write", "read", "none")
+    ]
+    assert effects == [2, 1, 1]
     assert counted(gateway, "oncegate_audit_records_total", oncegate_row_kind="settlement") == 1
     assert counted(gateway, "oncegate_audit_failures_total") == 0
     wires.it.loses = everything
@@ -181,6 +185,14 @@ async def test_sizes_costs_and_cuts_are_counted(rig: MakeRig) -> None:
     await gateway.call("NOT")
     assert counted(gateway, "oncegate_tool_cost_total") == sum(row.cost for row in await gateway.rows(4)) == 5.0
     assert counted(gateway, "oncegate_result_truncated_total") >= 1
+
+
+async def test_an_attempt_is_held_against_its_read_timeout(rig: MakeRig) -> None:
+    """`timeouts.read` is the whole of which the share is told; of one this long, nothing is used up."""
+    endless = {"timeouts.read": "99999999s", "timeouts.total": "99999999s"}
+    gateway = await rig(read(endless))
+    await gateway.call(tool="get_status")
+    assert 0 < counted(gateway, "oncegate_attempt_timeout_utilization_ratio_sum") < 1e-5
 
 
 async def test_unknown_operations_are_counted(rig: MakeRig) -> None:

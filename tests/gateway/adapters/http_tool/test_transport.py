@@ -374,12 +374,13 @@ async def test_what_could_smuggle_is_refused_before_connecting(
     assert (server.connections, transport._pools) == (0, {})
 
 
-async def test_a_deadline_that_has_passed_begins_nothing(raw_server: Serve, make_transport: Make) -> None:
+@pytest.mark.parametrize("passed", ["send_deadline", "ends_at"])
+async def test_a_deadline_that_has_passed_begins_nothing(raw_server: Serve, make_transport: Make, passed: str) -> None:
     """Not even a connection."""
     server = raw_server([serve()])
     now = time.monotonic()
 
-    exchange = await make_transport(server).exchange(request_to(server), limits(send_deadline=now - 0.001))
+    exchange = await make_transport(server).exchange(request_to(server), limits(**{passed: now - 0.001}))
 
     assert (told(exchange), server.connections) == ("deadline [none]", 0)
 

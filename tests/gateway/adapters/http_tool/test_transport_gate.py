@@ -99,7 +99,10 @@ async def test_a_send_by_to_come_bounds_nothing_else(raw_server: Serve, make_tra
     assert told(await make_transport(server).exchange(request_to(server), limits(), gate)) == "200 2B [complete]"
 
 
-async def test_the_deadline_can_pass_inside_the_gate(raw_server: Serve, make_transport: Make) -> None:
+@pytest.mark.parametrize(("sends_within_s", "total_s"), [(30, 7_200), (7_200, 30)])
+async def test_the_deadline_can_pass_inside_the_gate(
+    raw_server: Serve, make_transport: Make, sends_within_s: float, total_s: float
+) -> None:
     """The gate runs to its end; then nothing is sent."""
     server = raw_server([serve()])
     clock = AheadClock()
@@ -112,7 +115,7 @@ async def test_the_deadline_can_pass_inside_the_gate(raw_server: Serve, make_tra
         ran.append("to its end")
 
     exchange = await transport.exchange(
-        request_to(server), limits(total_s=3600, send_deadline=time.monotonic() + 30), gate
+        request_to(server), limits(total_s=total_s, send_deadline=time.monotonic() + sends_within_s), gate
     )
 
     assert (told(exchange), ran) == ("deadline [connected]", ["to its end"])

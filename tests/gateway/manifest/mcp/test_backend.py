@@ -93,7 +93,7 @@ PLACES: list[tuple[dict[str, Any], str, tuple[int, int], str]] = [
     ({"headers": {"Authorization": "abc"}}, "credential", (49, 22), "carries a credential"),
     ({"digest": "sha256:1"}, "shape", (47, 14), "backend.mcp.digest: this must match"),
     ({"is_error": "no"}, "shape", (48, 16), "this must be `refused`"),
-    ({"errors": {"x": "refused"}}, "shape", (49, 10), "this must match"),
+    ({"errors": {"x": "refused"}}, "shape", (49, 5), "this must match"),
     ({"errors": {"-32000": "maybe"}}, "shape", (49, 15), "this must be `refused`"),
 ]
 

@@ -64,7 +64,7 @@ LINTED: list[tuple[dict[str, Any], str, tuple[int, int], str]] = [
     ({"url": None, "command": "a", "env": {"API_KEY": "abc"}}, "credential", (49, 16), "carries a credential"),
     ({"url": None, "command": "a", "env": {"A": "${NOWHERE}"}}, "template", (49, 10), "NOWHERE is not"),
     ({"url": None, "command": "a", "env": {"A": "{"}}, "template", (49, 11), "single brace"),
-    ({"url": None, "command": "a", "env": {"A=B": "c"}}, "shape", (49, 12), "this must match"),
+    ({"url": None, "command": "a", "env": {"A=B": "c"}}, "shape", (49, 5), "this must match"),
 ]
 
 

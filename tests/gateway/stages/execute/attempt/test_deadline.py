@@ -41,6 +41,11 @@ def test_the_caller_can_only_shorten_the_total(requested_ms: int | None, expecte
     assert call_deadline(TIMEOUTS, started=100.0, requested_ms=requested_ms) == expected
 
 
+def test_a_total_of_parts_of_a_millisecond_is_not_rounded_up() -> None:
+    """Whole milliseconds are how a caller asks, not how a tool is bounded."""
+    assert call_deadline(replace(TIMEOUTS, total_s=0.0015), started=0.0, requested_ms=2) == 0.0015
+
+
 def test_a_read_ends_with_the_callers_deadline() -> None:
     """A read is bounded in every wait and gone when nobody waits for it."""
     assert attempt_limits(TIMEOUTS, effect=Effect.READ, now=100.0, deadline=120.0, result_bytes=64) == READ

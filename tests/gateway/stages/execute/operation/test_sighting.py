@@ -15,6 +15,7 @@ from gateway.stages.execute.operation.sighting import (
     blind,
     identifier_of,
     identifiers,
+    is_complete,
     never_doubted_together,
     see,
 )
@@ -105,6 +106,14 @@ def test_a_cut_list_proves_no_absence(complete: object) -> None:
 
     assert (ids(seen(data)), seen(data).proves_absence) == (["mine"], False)
     assert not seen({"items": []}).proves_absence
+
+
+def test_a_list_of_which_nothing_says_that_it_is_whole_proves_no_absence() -> None:
+    """One candidate needs no such word: it is there or it is not."""
+    values = {"args": {}, "key": "k"}
+
+    assert is_complete({}, replace(lookup(ONE), items=None), values)
+    assert not is_complete({}, replace(lookup(ONE), items=("items",)), values)
 
 
 def test_a_candidate_that_cannot_be_judged_makes_silence_worthless() -> None:
