@@ -82,6 +82,7 @@ class Machine:
         (programs / "python3").symlink_to(sys.executable)
         program(programs, "id", f"echo {user}")
         program(programs, "apt-get", f'echo "$@" >>{self.folder}/installed')
+        program(programs, "renice", f"touch {self.folder}/hurried")
         for name in has:
             program(programs, name, f"exit {int(name in broken)}")
         cases = "\n".join(
@@ -174,9 +175,9 @@ def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None
 
 
 def test_the_gate_waits_for_what_it_measures(run: Run, tmp_path: Path) -> None:
-    """That is compiled beside all other steps, at the lowest priority, holds none of them up, and is not shown."""
-    waiting = f"until [ -e {tmp_path}/late ]; do sleep 0.1; done; echo aside; nice >>{tmp_path}/made"
-    ran = run(examples=f"touch {tmp_path}/late", compiled=waiting)
+    """That is compiled at the lowest priority, holds no other step up, is not shown, and makes way for none when all are done."""
+    waiting = f"until [ -e {tmp_path}/hurried ]; do sleep 0.1; done; echo aside; nice >>{tmp_path}/made"
+    ran = run(compiled=waiting)
 
     assert (ran.status, ran.errors) == (0, "")
     assert ran.made == [*STEPS[:-1], "19", GATE]
