@@ -62,12 +62,7 @@ class Machine:
     folder: Path
 
     def prepare(
-        self,
-        *,
-        user: int = 1000,
-        has: tuple[str, ...] = WHOLE,
-        broken: tuple[str, ...] = (),
-        targets: dict[str, str],
+        self, *, user: int = 1000, has: tuple[str, ...] = WHOLE, broken: tuple[str, ...] = (), targets: dict[str, str]
     ) -> None:
         """Install these programs, of which some fail, and `make TARGET` does what the test says."""
         programs, tree = self.folder / "bin", self.folder / "tree"
@@ -176,8 +171,7 @@ def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None
 
 def test_the_gate_waits_for_what_it_measures(run: Run, tmp_path: Path) -> None:
     """That is compiled at the lowest priority, holds no other step up, is not shown, and makes way for none when all are done."""
-    waiting = f"until [ -e {tmp_path}/hurried ]; do sleep 0.1; done; echo aside; nice >>{tmp_path}/made"
-    ran = run(compiled=waiting)
+    ran = run(compiled=f"until [ -e {tmp_path}/hurried ]; do sleep 0.1; done; echo aside; nice >>{tmp_path}/made")
 
     assert (ran.status, ran.errors) == (0, "")
     assert ran.made == [*STEPS[:-1], "19", GATE]
@@ -208,8 +202,7 @@ def test_headers_that_are_missing_are_missed(run: Run) -> None:
     """A compiler that does not find those of Python and of C compiles nothing."""
     ran = run(broken=("cc",))
 
-    assert (ran.made, ran.compiled) == (STEPS[:-1], False)
-    assert "without gcc and the headers" in ran.errors
+    assert (ran.made, ran.compiled, "without gcc and the headers" in ran.errors) == (STEPS[:-1], False, True)
 
 
 def test_what_is_compiled_does_not_outlive_the_run(machine: Machine, tmp_path: Path) -> None:
@@ -265,6 +258,19 @@ def test_root_installs_what_is_missing(run: Run) -> None:
         "-qq update",
         f"-qq -y install --no-install-recommends wrk iproute2 redis-server npm gcc libc6-dev{DEBIANS}",
     ]
+
+
+def test_debians_python_is_given_its_headers(machine: Machine) -> None:
+    """Which it does not bring, as others do."""
+    machine.prepare(user=0, broken=("cc",), targets={})
+    (machine.folder / "bin" / "python3").unlink()
+    asked = 'case "$2" in *base_prefix*) exit 0;; esac'
+    program(machine.folder / "bin", "python3", f'{asked}\nexec {sys.executable} "$@"')
+    with machine.start() as process:
+        process.communicate(timeout=50)
+
+    installed = (machine.folder / "installed").read_text(encoding="utf-8")
+    assert installed.endswith(" install --no-install-recommends gcc libc6-dev python3-dev\n")
 
 
 def test_nothing_works_without_make(run: Run) -> None:
