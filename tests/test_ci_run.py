@@ -19,8 +19,7 @@ NEEDED = ("bash", "dirname", "mktemp", "rm", "timeout", "tail", "sed", "sh", "sl
 GREEN = "===== 7 passed, 1 skipped in 0.50s ====="
 WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm", "gcc", "cc")
 """What a machine has on which nothing is missed."""
-DEBIANS = " python3-dev" if sys.base_prefix == "/usr" else ""
-"""Another Python than Debian's brings its headers."""
+DEBIANS = " python3-dev" if sys.base_prefix == "/usr" else ""  # Another brings its own headers.
 STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples", "bench-gate"]
 GATE = STEPS[-1]
 BESIDE = "collected"
