@@ -48,7 +48,7 @@ s11: $(STAMP)  ## agents killed in every window and delivered twice: 1 refund ea
 bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
 	@$(BIN)/python -m bench
 
-compiled: $(STAMP)  ## this tree again under build/compiled, what a call passes through in machine code (needs gcc; a few minutes)
+compiled: $(STAMP)  ## this tree again under build/compiled, what a call passes through in machine code (needs gcc; two minutes)
 	@$(BIN)/python -m compiling
 
 bench-compiled: compiled  ## the benchmark in that tree

@@ -19,8 +19,7 @@ NEEDED = ("bash", "dirname", "mktemp", "rm", "timeout", "tail", "sed", "sh", "sl
 GREEN = "===== 7 passed, 1 skipped in 0.50s ====="
 WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm", "gcc", "cc")
 """What a machine has on which nothing is missed."""
-DEBIANS = " python3-dev" if sys.base_prefix == "/usr" else ""
-"""Another Python than Debian's brings its headers."""
+DEBIANS = " python3-dev" if sys.base_prefix == "/usr" else ""  # Another brings its own headers.
 STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples", "bench-gate"]
 GATE = STEPS[-1]
 BESIDE = "collected"
@@ -62,12 +61,7 @@ class Machine:
     folder: Path
 
     def prepare(
-        self,
-        *,
-        user: int = 1000,
-        has: tuple[str, ...] = WHOLE,
-        broken: tuple[str, ...] = (),
-        targets: dict[str, str],
+        self, *, user: int = 1000, has: tuple[str, ...] = WHOLE, broken: tuple[str, ...] = (), targets: dict[str, str]
     ) -> None:
         """Install these programs, of which some fail, and `make TARGET` does what the test says."""
         programs, tree = self.folder / "bin", self.folder / "tree"
@@ -82,6 +76,7 @@ class Machine:
         (programs / "python3").symlink_to(sys.executable)
         program(programs, "id", f"echo {user}")
         program(programs, "apt-get", f'echo "$@" >>{self.folder}/installed')
+        program(programs, "renice", f"touch {self.folder}/hurried")
         for name in has:
             program(programs, name, f"exit {int(name in broken)}")
         cases = "\n".join(
@@ -174,9 +169,8 @@ def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None
 
 
 def test_the_gate_waits_for_what_it_measures(run: Run, tmp_path: Path) -> None:
-    """That is compiled beside all other steps, at the lowest priority, holds none of them up, and is not shown."""
-    waiting = f"until [ -e {tmp_path}/late ]; do sleep 0.1; done; echo aside; nice >>{tmp_path}/made"
-    ran = run(examples=f"touch {tmp_path}/late", compiled=waiting)
+    """That is compiled at the lowest priority, holds no other step up, is not shown, and makes way for none when all are done."""
+    ran = run(compiled=f"until [ -e {tmp_path}/hurried ]; do sleep 0.1; done; echo aside; nice >>{tmp_path}/made")
 
     assert (ran.status, ran.errors) == (0, "")
     assert ran.made == [*STEPS[:-1], "19", GATE]
@@ -207,8 +201,7 @@ def test_headers_that_are_missing_are_missed(run: Run) -> None:
     """A compiler that does not find those of Python and of C compiles nothing."""
     ran = run(broken=("cc",))
 
-    assert (ran.made, ran.compiled) == (STEPS[:-1], False)
-    assert "without gcc and the headers" in ran.errors
+    assert (ran.made, ran.compiled, "without gcc and the headers" in ran.errors) == (STEPS[:-1], False, True)
 
 
 def test_what_is_compiled_does_not_outlive_the_run(machine: Machine, tmp_path: Path) -> None:
@@ -264,6 +257,19 @@ def test_root_installs_what_is_missing(run: Run) -> None:
         "-qq update",
         f"-qq -y install --no-install-recommends wrk iproute2 redis-server npm gcc libc6-dev{DEBIANS}",
     ]
+
+
+def test_debians_python_is_given_its_headers(machine: Machine) -> None:
+    """Which it does not bring, as others do."""
+    machine.prepare(user=0, broken=("cc",), targets={})
+    (machine.folder / "bin" / "python3").unlink()
+    asked = 'case "$2" in *base_prefix*) exit 0;; esac'
+    program(machine.folder / "bin", "python3", f'{asked}\nexec {sys.executable} "$@"')
+    with machine.start() as process:
+        process.communicate(timeout=50)
+
+    installed = (machine.folder / "installed").read_text(encoding="utf-8")
+    assert installed.endswith(" install --no-install-recommends gcc libc6-dev python3-dev\n")
 
 
 def test_nothing_works_without_make(run: Run) -> None:

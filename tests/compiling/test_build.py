@@ -80,6 +80,18 @@ async def ended(waiting: bool, told: list[str]) -> None:
     finally:
         told.append("at last")
 '''
+REFUND = '''
+class Refund:
+    """Its fields in some order."""
+
+    def __init__(self, paise: int) -> None:
+        self.{first}: int = paise if "{first}" == "paise" else 0
+        self.{second}: int = paise if "{second}" == "paise" else 0
+'''
+ASKS = '''def paise() -> int:
+    """By the place of the field, not by its name."""
+    return Refund(5).paise
+'''
 ASKED = """
 import asyncio
 from dataclasses import replace
@@ -116,6 +128,29 @@ def test_what_is_compiled_behaves_as_its_source_does(tmp_path: Path) -> None:
     run(sys.executable, "-c", "from compiling.build import build; build()", "small.py")
     (tmp_path / "small.py").unlink()
     assert run(sys.executable, "-c", ASKED) == "as before\n"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_a_module_that_has_changed_is_compiled_anew(tmp_path: Path) -> None:
+    """Of several that are compiled together; with it, what reaches into the classes of its own."""
+    (tmp_path / "refund.py").write_text(REFUND.format(first="paise", second="fee"), encoding="utf-8")
+    (tmp_path / "asked.py").write_text("from refund import Refund\n\n\n" + ASKS, encoding="utf-8")
+
+    def told() -> str:
+        build = "from compiling.build import build; build()"
+        for words in (["-c", build, "refund.py", "asked.py"], ["-c", "import asked; print(asked.paise())"]):
+            environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}", "MYPYPATH": str(tmp_path)}
+            done = subprocess.run(
+                [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+        assert len([*tmp_path.glob("*.so")]) == 3
+        return done.stdout
+
+    assert told() == "5\n"
+    (tmp_path / "refund.py").write_text(REFUND.format(first="fee", second="paise"), encoding="utf-8")
+    (tmp_path / "asked.py").write_text("from refund import Refund\n\n\n" + ASKS.replace("5", "6"), encoding="utf-8")
+    assert told() == "6\n"
 
 
 def test_what_would_be_compiled_wrongly_is_not_written() -> None:
