@@ -10,11 +10,13 @@ import pytest
 
 from compiling.__main__ import as_compiled, copy, is_done, mark_done
 from compiling.build import grouped
+from compiling.rings import RingError
 from compiling.settled import SettledError
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = '''
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from gateway.contract.changed import changed
 from gateway.contract.quick import quick
@@ -79,6 +81,17 @@ async def ended(waiting: bool, told: list[str]) -> None:
             await asyncio.sleep(0)
     finally:
         told.append("at last")
+
+
+async def shared(told: list[str], later: Callable[[Callable[[str], None]], None]) -> None:
+    """Hand on functions that share what this coroutine has, and wait."""
+
+    def tell(what: str) -> None:
+        told.append(what)
+
+    later(tell)
+    later(lambda what: told.append(what))
+    await asyncio.sleep(0)
 '''
 REFUND = '''
 class Refund:
@@ -94,6 +107,7 @@ ASKS = '''def paise() -> int:
 '''
 ASKED = """
 import asyncio
+import gc
 from dataclasses import replace
 import small
 from gateway.at_rest.json_text import json_text
@@ -110,13 +124,27 @@ assert small.refuse(small.TooLarge("no", code="rejected")) == "too_large"
 told = []
 asyncio.run(small.ended(True, told))
 assert told == ["rejected", "at last"], told
+
+
+async def left() -> int:
+    gc.collect()
+    gc.disable()
+    await small.ended(True, told)
+    functions = []
+    await small.shared(told, functions.append)
+    functions.pop()("lambda"), functions.pop()("def")
+    return gc.collect()
+
+
+assert asyncio.run(left()) == 0, gc.garbage
+assert told[2:] == ["rejected", "at last", "lambda", "def"], told
 print("as before")
 """
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_what_is_compiled_behaves_as_its_source_does(tmp_path: Path) -> None:
-    """Filled, compared, changed, told as JSON; a method of an exception is asked without the end of the process."""
+    """Filled, compared, changed, told as JSON, an exception's method asked; and nothing is left to the garbage collector."""
     (tmp_path / "small.py").write_text(as_compiled(SOURCE, "small.py"), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT)}
 
@@ -159,6 +187,8 @@ def test_what_would_be_compiled_wrongly_is_not_written() -> None:
     asks = "def end():\n    it = None\n    try:\n        it = 1\n    finally:\n        print(it is None)\n"
     with pytest.raises(SettledError, match=r"small\.py:6"):
         as_compiled(asks, "small.py")
+    with pytest.raises(RingError, match=r"small\.py:2"):
+        as_compiled("def walk():\n    def down():\n        down()\n", "small.py")
 
 
 def test_the_copy_is_the_tree_with_its_values_written_out(tmp_path: Path) -> None:

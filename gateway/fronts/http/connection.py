@@ -193,6 +193,9 @@ class Connection(HttpToolsProtocol):
             # uvicorn tells the request that came last; this may be one in front of it.
             turn.disconnected = True
             turn.set()
+        # A turn knows its connection. Together they would be a ring, left for the collector.
+        self._turn = None
+        self.cycle = None  # type: ignore[assignment]  # as uvicorn has it before the first request
         if not self.connections:
             self._shared.none_left()
 

@@ -1,15 +1,18 @@
 """Turns: what a tool call gets from its connection without ASGI between."""
 
 import asyncio
+import gc
 import json
 
 import pytest
 
 from gateway.contract.call import ToolCall
 from gateway.contract.envelope import Envelope
+from gateway.fronts.http.connection import Connection
+from gateway.fronts.http.turn import Turn
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, read_answer, serving
-from tests.waiting import turns
+from tests.waiting import eventually, turns
 
 PATH = "/v1/tools/issue_refund/calls"
 LINES = f"Host: g\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"
@@ -166,3 +169,20 @@ async def test_a_connection_is_idle_from_its_last_answer_on() -> None:
         writer.close()
 
     assert (status, rest) == (200, b"")
+
+
+async def test_a_lost_connection_leaves_nothing_for_the_garbage_collector(served: Served) -> None:
+    """It and its last call are gone with their client, whether a tool was called or something else was asked."""
+
+    def kept() -> int:
+        return sum(isinstance(it, Connection | Turn) for it in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = kept()
+        assert (await served.raw(call_of({})))[0] == 200
+        assert (await served.raw(b"GET /healthz HTTP/1.1\r\nHost: g\r\n\r\n"))[0] == 200
+        await eventually(lambda: kept() == before)
+    finally:
+        gc.enable()
