@@ -36,8 +36,9 @@ from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused
 from gateway.stages.execute.attempt.stored_request import unpack
 from gateway.stages.execute.operation import machine, replay
 from gateway.stages.execute.operation.amnesia import with_attempt
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import FencedError, Ownership, Settlement
+from gateway.stages.execute.operation.machine import FencedError, Ownership
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Attempt, Record, State
 from gateway.stages.execute.operation.sighting import Identifier

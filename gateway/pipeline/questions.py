@@ -31,7 +31,7 @@ from gateway.pipeline.telling import afterwards, rfc3339
 from gateway.stages.execute.breaker.breaker import Breaker
 from gateway.stages.execute.breaker.breaker import State as BreakerState
 from gateway.stages.execute.operation import machine
-from gateway.stages.execute.operation.machine import Settlement
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter, StoreUnavailableError
 from gateway.stages.execute.operation.record import RUNNING, SETTLED, Record, State
 from gateway.stages.execute.operation.table import Event, IllegalMoveError

@@ -23,8 +23,8 @@ from gateway.stages.execute.attempt.freshness import is_older
 from gateway.stages.execute.attempt.outcome import Done
 from gateway.stages.execute.attempt.render import render
 from gateway.stages.execute.operation import lookups, machine, sighting
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.lookups import LookupTerms, Sight
-from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.record import OWNED, Record, State
 from gateway.stages.execute.operation.replay import ReplayTerms
 from gateway.stages.monitor.execution import Stamp, settlement_row

@@ -6,9 +6,9 @@ from typing import Final
 
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.stages.execute.operation import machine
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.ports import Applied, Change, OperationStore
 from gateway.stages.execute.operation.record import Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 from gateway.stages.execute.operation.table import TRANSITIONS, Event

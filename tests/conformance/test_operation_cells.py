@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.stages.execute.operation import machine
+from gateway.stages.execute.operation.become import become
 from gateway.stages.execute.operation.ports import Applied, Change, OperationStore, RowFilter, Stale
 from gateway.stages.execute.operation.record import State
 from gateway.stages.execute.operation.table import TRANSITIONS, Event, IllegalMoveError
@@ -54,7 +54,7 @@ async def test_an_illegal_move_changes_nothing(
     record = await drive(store, history("a", state, clock.monotonic()))
 
     with pytest.raises(IllegalMoveError):
-        machine._become(record, event, now=clock.monotonic())
+        become(record, event, now=clock.monotonic())
 
     assert await store.by_key("acme", record.key) == record
 

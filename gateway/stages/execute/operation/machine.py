@@ -4,13 +4,12 @@ Rules: nothing here reads a clock or a store; a function that changes nothing re
 `state` comes from `table.cell`; every changed record carries the next version.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
-from gateway.contract.changed import changed, changed_by
+from gateway.contract.changed import changed
 from gateway.contract.quick import quick
+from gateway.stages.execute.operation.become import Settlement, become
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import (
     KNOWLEDGE,
@@ -25,8 +24,6 @@ from gateway.stages.execute.operation.evidence import (
     with_known,
 )
 from gateway.stages.execute.operation.record import (
-    OWNED,
-    SETTLED,
     UNSETTLED,
     Attempt,
     Bodies,
@@ -34,30 +31,11 @@ from gateway.stages.execute.operation.record import (
     Record,
     State,
 )
-from gateway.stages.execute.operation.table import Event, IllegalMoveError, cell
-
-_NOTHING_ELSE: Final[Mapping[str, Any]] = MappingProxyType({})
+from gateway.stages.execute.operation.table import Event, IllegalMoveError
 
 
 class FencedError(Exception):
     """The caller is no longer the owner: its token or fence is stale, or its lease is dead. Nothing was changed."""
-
-
-@quick
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """How a record becomes settled: by what, and with which result.
-
-    Attributes:
-        result: JSON bytes of the data (DONE) or of the stored error (REFUSED).
-        code: the error code that goes with it, if any (`done_result_lost`, `rejected`, …).
-    """
-
-    by: str
-    wall: float
-    result: bytes | None = None
-    code: str | None = None
-    status: int | None = None
 
 
 @quick
@@ -132,13 +110,13 @@ def pass_replay_gate(
 def answer_caller(record: Record, ownership: Ownership) -> Record:
     """The caller is told *unknown* while the socket stays open."""
     _require_token(record, ownership)
-    return _become(record, Event.CALLER_ANSWERED)
+    return become(record, Event.CALLER_ANSWERED)
 
 
 def give_up(record: Record, ownership: Ownership, *, now: float) -> Record:
     """The owner ends with nothing of its claim sent."""
     _require_token(record, ownership)
-    return _become(record, Event.GAVE_UP, now=now)
+    return become(record, Event.GAVE_UP, now=now)
 
 
 def extend(record: Record, ownership: Ownership, *, now: float, lease_until: float) -> Record:
@@ -149,7 +127,7 @@ def extend(record: Record, ownership: Ownership, *, now: float, lease_until: flo
 
 def see_dead_lease(record: Record, *, now: float) -> Record:
     """Anybody who meets a dead lease says so: CLAIMED becomes FREE, SENT becomes UNKNOWN, never free."""
-    return _become(record, Event.OWNER_DIED, now=now) if record.lease_is_dead(now) else record
+    return become(record, Event.OWNER_DIED, now=now) if record.lease_is_dead(now) else record
 
 
 def learn(
@@ -182,7 +160,7 @@ def learn(
         return record if told is record else changed(told, version=record.version + 1)
     if event in PROVES_DONE:
         told = as_asked(told, attempt.fingerprint)
-    return _become(told, event, now=now, settlement=settlement)
+    return become(told, event, now=now, settlement=settlement)
 
 
 def find(
@@ -195,7 +173,7 @@ def find(
     event = event_of_find(record, matches, attempts, fingerprint)
     told = as_asked(record, fingerprint) if event in PROVES_DONE else record
     try:
-        return _become(told, event, now=now, settlement=settlement)
+        return become(told, event, now=now, settlement=settlement)
     except IllegalMoveError:
         return record
 
@@ -208,8 +186,8 @@ def find_nothing(record: Record, *, version: int, now: float, confirm: int) -> R
     if record.state is not State.UNKNOWN or record.version != version:
         return record
     if record.negatives + 1 < confirm:
-        return _become(record, Event.FOUND_NOTHING, {"negatives": record.negatives + 1, "negative_at": now})
-    return _become(covered(record), Event.PROVED_ABSENT, now=now)
+        return become(record, Event.FOUND_NOTHING, {"negatives": record.negatives + 1, "negative_at": now})
+    return become(covered(record), Event.PROVED_ABSENT, now=now)
 
 
 def settle_by_operator(
@@ -217,14 +195,14 @@ def settle_by_operator(
 ) -> Record:
     """A person's word, with evidence that the caller audits. Refused while somebody still listens, unless DONE."""
     told = record if event is Event.OPERATOR_DONE else covered(record)
-    return _become(told, event, {"evidence": evidence}, now=now, settlement=settlement)
+    return become(told, event, {"evidence": evidence}, now=now, settlement=settlement)
 
 
 def _lose_contact(record: Record, number: int, settlement: Settlement, now: float) -> Record:
     attempt = record.attempts[number - 1]
     told = with_known(record, changed(attempt, code=settlement.code, status=settlement.status))
     if record.state in (State.SENT, State.LISTENING) and number == len(record.attempts):
-        return _become(told, Event.CONTACT_LOST, now=now)
+        return become(told, Event.CONTACT_LOST, now=now)
     # Whoever closed the record before did not see the status that its owner got, and `replay.refusal` asks for it.
     in_doubt = record.state in UNSETTLED and attempt.knowledge is Knowledge.UNKNOWN
     news = in_doubt and settlement.status is not None and attempt.status is None
@@ -247,7 +225,7 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, ch
     baseline = record.bodies.baseline if sending.baseline is None else sending.baseline
     bodies = changed(record.bodies, request=sending.request, baseline=baseline)
     changes |= {"attempts": (*record.attempts, attempt), "bodies": bodies}
-    return _become(record, event, changes)
+    return become(record, event, changes)
 
 
 def _claimed(record: Record, event: Event, by: Claim) -> Record:
@@ -268,7 +246,7 @@ def _claimed(record: Record, event: Event, by: Claim) -> Record:
             former=former_of(record, without=by.fingerprint),
         ),
     }
-    return _become(record, event, changes)
+    return become(record, event, changes)
 
 
 def _require_token(record: Record, ownership: Ownership) -> None:
@@ -280,41 +258,3 @@ def _require_owner(record: Record, ownership: Ownership, now: float) -> None:
     _require_token(record, ownership)
     if record.lease_is_dead(now):
         raise FencedError
-
-
-def _become(
-    record: Record,
-    event: Event,
-    changes: Mapping[str, Any] = _NOTHING_ELSE,
-    *,
-    now: float | None = None,
-    settlement: Settlement | None = None,
-) -> Record:
-    """The one place where a record gets another state."""
-    found = cell(record.state, event)
-    to = State.UNKNOWN if found.joins and record.unknown_attempts() else found.to
-    become: dict[str, Any] = {
-        "settled_wall": None,
-        "settled_by": None,
-        "outcome_code": None,
-        "status": None,
-        **changes,
-        "state": to,
-        "version": record.version + 1,
-    }
-    if to not in OWNED:
-        become["owner"] = None
-        become["lease_until"] = 0.0
-    if to is State.FREE and not record.attempts:
-        become["bodies"] = Bodies()  # no evidence can come that would need them
-    if to is State.UNKNOWN and record.state is not State.UNKNOWN:
-        become["closed_at"] = now
-        become["negatives"] = 0
-        become["negative_at"] = None
-    if to in SETTLED and settlement is not None:
-        become["settled_wall"] = settlement.wall
-        become["settled_by"] = settlement.by
-        become["outcome_code"] = settlement.code
-        become["status"] = settlement.status
-        become["bodies"] = changed(record.bodies, result=settlement.result)
-    return changed_by(record, become)

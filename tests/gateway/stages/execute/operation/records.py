@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any, Final
 
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.claim import Claim, Sending
-from gateway.stages.execute.operation.machine import Ownership, Settlement
+from gateway.stages.execute.operation.machine import Ownership
 from gateway.stages.execute.operation.record import OWNED, Attempt, Bodies, Hold, Knowledge, Origin, Record, State
 
 NOW: Final = 100.0

@@ -10,10 +10,10 @@ import pytest
 from gateway.stages.execute.approval.record import Approval, Status
 from gateway.stages.execute.approval.table import ApprovalMoveError
 from gateway.stages.execute.operation import machine
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.consent import follow, needs, touches
 from gateway.stages.execute.operation.evidence import Evidence, covered
-from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.record import Knowledge, Record, State
 from gateway.stages.execute.operation.table import Event, IllegalMoveError
 from tests.gateway.stages.execute.approval.samples import in_status

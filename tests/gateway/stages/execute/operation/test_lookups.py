@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gateway.stages.execute.operation import machine
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.execute.operation.lookups import LookupTerms, Sight, counts, due_at
-from gateway.stages.execute.operation.machine import Settlement
 from gateway.stages.execute.operation.record import Knowledge, Record, State
 from tests.gateway.stages.execute.operation.records import (
     LEASE_END,

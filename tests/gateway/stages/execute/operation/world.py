@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 from gateway.contract.changed import changed
 from gateway.stages.execute.operation import lookups, machine, replay
+from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import Ownership, Settlement
+from gateway.stages.execute.operation.machine import Ownership
 from gateway.stages.execute.operation.record import OWNED, Attempt, Bodies, Origin, Record, State
 
 NOW: Final = 0.0
