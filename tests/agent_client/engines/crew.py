@@ -13,6 +13,9 @@ from typing import Any
 
 import dbos
 import psycopg
+from dbos._dbos import _get_dbos_instance
+from opentelemetry._logs import set_logger_provider
+from opentelemetry.sdk._logs import LoggerProvider
 from psycopg import sql
 
 from agent_client.engines.dbos import Fleet
@@ -69,19 +72,24 @@ def rows(database: str, *columns: str) -> list[list[Any]]:
 
 
 async def queue(database: str) -> Any:
-    """What the queue's row says after a process that hands in, a worker that takes two at once, and one that hands in."""
+    """What the queue's row says after a process that hands in, a worker that takes two at once, and one that hands in; and
+    to which queues each listens.
+    """
     kept = []
     for concurrency in (0, 2, 0):
         async with fleet(Crew(), database, concurrency=concurrency):
             with psycopg.connect(database) as connection:
                 settings = "SELECT name, worker_concurrency, polling_interval_sec FROM dbos.queues"
-                kept.append(connection.execute(settings).fetchall())
+                listened: Any = _get_dbos_instance()._listening_queues
+                kept.append([*connection.execute(settings).fetchall(), listened])
     return kept
 
 
 async def naming(database: str) -> Any:
     """Who is at work, as DBOS knows it; and what it logs, and where to."""
     crew, log = Crew(), logging.getLogger("dbos")
+    # As in a process that exports its own logs.
+    set_logger_provider(LoggerProvider())
     async with fleet(crew, database, executor_id="me") as working:
         await working.start("refund", goal="g", task_id="t1")
         await asyncio.to_thread(crew.begun.wait, GIVEN_UP_S)
