@@ -65,8 +65,6 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                host=settings.host,
-                port=settings.port,
                 http=Connection,
                 ws="none",
                 lifespan="on",

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import sys
 import threading
 from asyncio.subprocess import PIPE
@@ -12,6 +13,9 @@ from typing import Any
 
 import dbos
 import psycopg
+from dbos._dbos import _get_dbos_instance
+from opentelemetry._logs import set_logger_provider
+from opentelemetry.sdk._logs import LoggerProvider
 from psycopg import sql
 
 from agent_client.engines.dbos import Fleet
@@ -68,25 +72,32 @@ def rows(database: str, *columns: str) -> list[list[Any]]:
 
 
 async def queue(database: str) -> Any:
-    """What the queue's row says after a process that hands in, a worker that takes two at once, and one that hands in."""
+    """What the queue's row says after a process that hands in, a worker that takes two at once, and one that hands in; and
+    to which queues each listens.
+    """
     kept = []
     for concurrency in (0, 2, 0):
         async with fleet(Crew(), database, concurrency=concurrency):
             with psycopg.connect(database) as connection:
-                kept.append(connection.execute("SELECT name, worker_concurrency FROM dbos.queues").fetchall())
+                settings = "SELECT name, worker_concurrency, polling_interval_sec FROM dbos.queues"
+                listened: Any = _get_dbos_instance()._listening_queues
+                kept.append([*connection.execute(settings).fetchall(), listened])
     return kept
 
 
 async def naming(database: str) -> Any:
-    """Who is at work, as DBOS knows it."""
-    crew = Crew()
+    """Who is at work, as DBOS knows it; and what it logs, and where to."""
+    crew, log = Crew(), logging.getLogger("dbos")
+    # As in a process that exports its own logs.
+    set_logger_provider(LoggerProvider())
     async with fleet(crew, database, executor_id="me") as working:
         await working.start("refund", goal="g", task_id="t1")
         await asyncio.to_thread(crew.begun.wait, GIVEN_UP_S)
         seen = rows(database, "status", "executor_id", "application_version")
         crew.let_go.set()
         await asyncio.wait_for(working.result("t1"), GIVEN_UP_S)
-    return seen
+        told = [logging.getLevelName(log.level), *(type(it).__name__ for it in log.handlers)]
+    return {"rows": seen, "log": told}
 
 
 async def versions(database: str) -> Any:

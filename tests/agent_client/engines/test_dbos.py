@@ -79,7 +79,11 @@ async def crew(role: str, database: str) -> Any:
 
 async def test_a_worker_is_known_by_its_name_and_version(postgres_url: str) -> None:
     """To DBOS as well: under its own names a starting worker would recover what a living one does."""
-    assert await crew("naming", postgres_url) == [["PENDING", "me", "1"]]
+    seen = await crew("naming", postgres_url)
+
+    assert seen["rows"] == [["PENDING", "me", "1"]]
+    # No step of every task, and nothing to anybody else.
+    assert seen["log"] == ["WARNING", "StreamHandler"]
 
 
 async def test_tasks_of_another_version_are_left_alone(postgres_url: str) -> None:
@@ -100,8 +104,12 @@ async def test_a_waiting_task_is_let_be_until_its_approval_lapses(postgres_url: 
 
 
 async def test_the_queue_hands_out_what_its_workers_take(postgres_url: str) -> None:
-    """A worker's `concurrency` is the queue's; a process that only hands in changes nothing about it."""
-    assert await crew("queue", postgres_url) == [[[QUEUE, 8]], [[QUEUE, 2]], [[QUEUE, 2]]]
+    """A worker's `concurrency` is the queue's, which is looked at twice a second; who only hands in changes nothing."""
+    assert await crew("queue", postgres_url) == [
+        [[QUEUE, 8, 0.5], []],
+        [[QUEUE, 2, 0.5], [QUEUE]],
+        [[QUEUE, 2, 0.5], []],
+    ]
 
 
 async def test_no_more_than_that_work_at_once() -> None:

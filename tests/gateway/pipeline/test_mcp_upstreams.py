@@ -24,6 +24,7 @@ from tests.gateway.adapters.mcp_tool.server import (
     McpServer,
     cut,
     does_then,
+    result,
     rpc_error,
     silence,
     stream,
@@ -301,3 +302,14 @@ async def test_a_session_is_made_ready_under_a_claim_that_others_see(rig: MakeRi
     assert (await gateway.call()).ok
 
     assert seen == [State.CLAIMED, State.SENT, State.DONE]
+
+
+async def test_a_result_may_be_as_large_as_the_tool_allows(rig: MakeRig) -> None:
+    """`limits.result_bytes` above its usual value, for the message and for the text in it."""
+    large = changed(STATUS, {"limits.result_bytes": "256KiB"})
+    server = McpServer(revision=MODERN)
+    gateway = await rig(PLAIN, large, provider=server)
+    text = json.dumps({"status": "x" * 100_000})
+    server.calls.append(result({"content": [{"type": "text", "text": text}]}))
+    envelope = await gateway.call(tool="get_status")
+    assert (envelope.ok, envelope.data) == (True, json.loads(text))

@@ -74,6 +74,18 @@ async def test_what_belongs_to_another_operation_is_not_ours(rig: MakeRig) -> No
     assert (await gateway.reconcile(doubtful))["state"] == "unknown"
 
 
+async def test_what_another_did_shortly_before_is_not_ours(rig: MakeRig) -> None:
+    """Its item was not in the baseline, because the list shows it late: no later than its request could still act."""
+    match = {"reconcile.lookup.match": KEYED["reconcile"]["lookup"]["match"]}
+    gateway = await rig(looked_up({"reconcile.inline": "0ms", "identity.scope": "run", **match}))
+    gateway.provider.every_read = listing()
+    assert (await gateway.call(run_id="two")).data["id"] == "A-1"
+    gateway.clock.ahead_s += 20
+    doubtful = await in_doubt(gateway, run_id="one")
+    gateway.provider.every_read = listing({"id": "A-1", "key": None, "n": 5})
+    assert (await gateway.reconcile(doubtful))["state"] == "unknown"
+
+
 async def test_a_match_by_key_needs_no_baseline(rig: MakeRig) -> None:
     """`key` in `match` is the key as the downstream has it."""
     by_key = {**KEYED["reconcile"], "inline": "0ms"}
