@@ -69,13 +69,20 @@ class HttpToolTransport:
         try:
             return await self._exchange(request, limits, gate, trail, began)
         except Failed as failed:
-            fault, detail, cause = failed.fault, failed.detail, failed.cause
+            return self._failed(failed, trail, began)
         except Exception as error:  # noqa: BLE001 - nothing but cancellation escapes; the phase says what it means
-            fault, detail, cause = Fault.INTERNAL, f"the transport failed: {type(error).__name__}", error
+            wrong = Failed(Fault.INTERNAL, f"the transport failed: {type(error).__name__}", error)
+            return self._failed(wrong, trail, began)
+
+    def _failed(self, failed: Failed, trail: Trail, began: float) -> Exchange:
+        cause = failed.cause
+        if isinstance(cause, TimeoutError):
+            # Its frames hold the timeout, that its task, and the task this exchange: a ring, left for the collector.
+            cause.__traceback__ = None
         return Exchange(
             phase=trail.phase,
-            fault=fault,
-            detail=detail,
+            fault=failed.fault,
+            detail=failed.detail,
             reused=trail.reused,
             written=False,
             elapsed_s=self._clock.monotonic() - began,
@@ -155,7 +162,8 @@ class HttpToolTransport:
                 until=min(until, last), fresh=limits.fresh_connection, reserved=limits.reserved
             )
         except Failed as failed:
-            raise _late(failed, until, last) from failed
+            _raise_if_late(failed, until, last)
+            raise
         if granted is not None:
             return granted
         trail.phase = Phase.CONNECTING
@@ -164,7 +172,8 @@ class HttpToolTransport:
             connection = await self._dialler.dial(origin, until=min(until, last))
         except Failed as failed:
             pool.free()
-            raise _late(failed, until, last) from failed
+            _raise_if_late(failed, until, last)
+            raise
         except BaseException:
             pool.free()
             raise
@@ -235,8 +244,7 @@ async def _run(gate: Gate) -> float | None:
     return await gate()
 
 
-def _late(failed: Failed, until: float, last: float) -> Failed:
-    """The same failure, called by the deadline's name when it was the deadline that cut the wait short."""
+def _raise_if_late(failed: Failed, until: float, last: float) -> None:
+    """Call a failure by the deadline's name when it was the deadline that cut the wait short."""
     if last < until and failed.fault in {Fault.POOL_TIMEOUT, Fault.CONNECT_TIMEOUT, Fault.TLS_TIMEOUT}:
-        return Failed(Fault.DEADLINE, "the deadline passed before a connection was in hand", failed.cause)
-    return failed
+        raise Failed(Fault.DEADLINE, "the deadline passed before a connection was in hand", failed.cause) from failed

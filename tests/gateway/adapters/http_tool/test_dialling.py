@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import socket
 import ssl
 import time
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 import pytest
 
 from gateway.adapters.http_tool.dialling import system_tls
-from gateway.adapters.http_tool.progress import Trail
-from gateway.stages.execute.attempt.exchange import Phase
+from gateway.adapters.http_tool.progress import Failed, Trail
+from gateway.stages.execute.attempt.exchange import Exchange, Phase
 from tests.faults.raw_server import (
     FIN,
     OK,
@@ -30,7 +31,7 @@ from tests.faults.raw_server import (
     serve,
 )
 from tests.gateway.adapters.http_tool.conftest import Certificates, Make, Serve, limits, request_to, settled, told
-from tests.waiting import eventually
+from tests.waiting import eventually, turns
 
 CLEAN, KEPT = "0 active, 0 idle, 0 waiting", "0 active, 1 idle, 0 waiting"
 OPEN_END = b"HTTP/1.1 200 OK\r\n\r\n1234567"
@@ -65,6 +66,31 @@ async def test_a_refused_connection_is_told_at_once(make_transport: Make) -> Non
     assert (told(exchange), exchange.written) == ("connect_failed [connecting]", False)
     assert isinstance(exchange.cause, ConnectionRefusedError)
     assert await settled(transport) == CLEAN
+
+
+@pytest.mark.parametrize("times", [{"total_s": 60.0, "connect_s": 0.05}, {"total_s": 0.05, "connect_s": 60.0}])
+async def test_a_failure_leaves_nothing_for_the_garbage_collector(
+    make_transport: Make, black_hole: str, times: dict[str, float]
+) -> None:
+    """Neither one in time nor one at the deadline holds itself, by its frames, its cause or its task."""
+
+    def kept() -> int:
+        return sum(isinstance(it, Exchange | Failed) for it in gc.get_objects())
+
+    transport = make_transport(black_hole)
+    gc.collect()
+    gc.disable()
+    try:
+        before = kept()
+        for host_port in (black_hole, refusing()):
+            task = asyncio.create_task(transport.exchange(request_to(f"http://{host_port}"), limits(**times)))
+            assert (await task).fault is not None
+            del task
+        # The loop holds what it woke this test with until the test waits again.
+        await turns()
+        assert kept() == before
+    finally:
+        gc.enable()
 
 
 async def test_a_handshake_without_an_answer_ends_in_time(make_transport: Make, black_hole: str) -> None:
