@@ -1,16 +1,35 @@
 """The one place where a record gets another state: what goes with that state, whatever led to it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from gateway.contract.changed import changed, changed_by
 from gateway.contract.quick import quick
-from gateway.stages.execute.operation.record import OWNED, SETTLED, Bodies, Record, State
+from gateway.stages.execute.operation.record import OWNED, SETTLED, Attempt, Bodies, Hold, Origin, Record, State
 from gateway.stages.execute.operation.table import Event, cell
 
-_NOTHING_ELSE: Final[Mapping[str, Any]] = MappingProxyType({})
+
+class Changes(TypedDict, total=False):
+    """Fields of a record that a move changes beside its state."""
+
+    owner: str
+    fence: int
+    lease_until: float
+    attempts: tuple[Attempt, ...]
+    origin: Origin
+    fingerprint: str
+    holds: tuple[Hold, ...]
+    bodies: Bodies
+    closed_at: float | None
+    negatives: int
+    negative_at: float | None
+    evidence: str | None
+    approval_id: str | None
+    approved_until: float | None
+    repeat_of: str | None
+
+
+_NONE: Final[Changes] = {}
 
 
 @quick
@@ -33,23 +52,24 @@ class Settlement:
 def become(
     record: Record,
     event: Event,
-    changes: Mapping[str, Any] = _NOTHING_ELSE,
+    changes: Changes = _NONE,
     *,
     now: float | None = None,
     settlement: Settlement | None = None,
 ) -> Record:
-    """The record after an event, in the state that the table gives, with `changes` of its other fields by their names.
+    """The record after an event, in the state that the table gives, with `changes` of its other fields.
 
     Args:
-        now: of the store's clock; asked for where the record becomes UNKNOWN.
-        settlement: asked for where it becomes settled.
+        now: of the store's clock; needed where the record becomes UNKNOWN.
+        settlement: needed where it becomes settled.
 
     Raises:
         IllegalMoveError: the table has no such cell. Nothing was changed.
+        ValueError: `now` or `settlement` is needed and missing.
     """
     found = cell(record.state, event)
     to = State.UNKNOWN if found.joins and record.unknown_attempts() else found.to
-    become: dict[str, Any] = {
+    told: dict[str, Any] = {
         "settled_wall": None,
         "settled_by": None,
         "outcome_code": None,
@@ -59,18 +79,22 @@ def become(
         "version": record.version + 1,
     }
     if to not in OWNED:
-        become["owner"] = None
-        become["lease_until"] = 0.0
+        told["owner"] = None
+        told["lease_until"] = 0.0
     if to is State.FREE and not record.attempts:
-        become["bodies"] = Bodies()  # no evidence can come that would need them
+        told["bodies"] = Bodies()  # no evidence can come that would need them
     if to is State.UNKNOWN and record.state is not State.UNKNOWN:
-        become["closed_at"] = now
-        become["negatives"] = 0
-        become["negative_at"] = None
-    if to in SETTLED and settlement is not None:
-        become["settled_wall"] = settlement.wall
-        become["settled_by"] = settlement.by
-        become["outcome_code"] = settlement.code
-        become["status"] = settlement.status
-        become["bodies"] = changed(record.bodies, result=settlement.result)
-    return changed_by(record, become)
+        if now is None:
+            raise ValueError("a record becomes unknown at some time")
+        told["closed_at"] = now
+        told["negatives"] = 0
+        told["negative_at"] = None
+    if to in SETTLED:
+        if settlement is None:
+            raise ValueError("a record is settled by something")
+        told["settled_wall"] = settlement.wall
+        told["settled_by"] = settlement.by
+        told["outcome_code"] = settlement.code
+        told["status"] = settlement.status
+        told["bodies"] = changed(record.bodies, result=settlement.result)
+    return changed_by(record, told)

@@ -1,15 +1,14 @@
 """Walks the table: each function takes a record and what happened, and returns the record as it becomes.
 
 Rules: nothing here reads a clock or a store; a function that changes nothing returns the same object; every
-`state` comes from `table.cell`; every changed record carries the next version.
+state comes from `become.become`, which asks the table; every changed record carries the next version.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from gateway.contract.changed import changed
 from gateway.contract.quick import quick
-from gateway.stages.execute.operation.become import Settlement, become
+from gateway.stages.execute.operation.become import Changes, Settlement, become
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import (
     KNOWLEDGE,
@@ -74,7 +73,7 @@ def pass_gate(record: Record, ownership: Ownership, sending: Sending, *, now: fl
         IllegalMoveError: it is marked already.
     """
     _require_owner(record, ownership, now)
-    return _with_attempt(record, Event.GATE_PASSED, sending, now, {"fence": record.fence})
+    return _with_attempt(record, Event.GATE_PASSED, sending, now, fence=record.fence)
 
 
 def pass_replay_gate(
@@ -98,12 +97,12 @@ def pass_replay_gate(
         now,
         {
             "owner": owner,
-            "fence": record.fence + 1,
             "lease_until": lease_until,
             "closed_at": None,
             "negatives": 0,
             "negative_at": None,
         },
+        fence=record.fence + 1,
     )
 
 
@@ -209,12 +208,14 @@ def _lose_contact(record: Record, number: int, settlement: Settlement, now: floa
     return changed(told, version=record.version + 1) if news else record
 
 
-def _with_attempt(record: Record, event: Event, sending: Sending, now: float, changes: dict[str, Any]) -> Record:
+def _with_attempt(
+    record: Record, event: Event, sending: Sending, now: float, changes: Changes | None = None, *, fence: int
+) -> Record:
     if not record.is_approved_still(sending.wall):
         raise FencedError
     attempt = Attempt(
         number=len(record.attempts) + 1,
-        fence=changes["fence"],
+        fence=fence,
         sent_at=now,
         sent_wall=sending.wall,
         acts_until=sending.send_by + sending.horizon_s,
@@ -224,12 +225,12 @@ def _with_attempt(record: Record, event: Event, sending: Sending, now: float, ch
     )
     baseline = record.bodies.baseline if sending.baseline is None else sending.baseline
     bodies = changed(record.bodies, request=sending.request, baseline=baseline)
-    changes |= {"attempts": (*record.attempts, attempt), "bodies": bodies}
-    return become(record, event, changes)
+    sent: Changes = {**(changes or {}), "fence": fence, "attempts": (*record.attempts, attempt), "bodies": bodies}
+    return become(record, event, sent)
 
 
 def _claimed(record: Record, event: Event, by: Claim) -> Record:
-    changes: dict[str, Any] = {
+    changes: Changes = {
         "owner": by.owner,
         "fence": record.fence + 1,
         "lease_until": by.lease_until,

@@ -1,6 +1,6 @@
 """The table of an operation's life, as data. An absent cell is an illegal move and raises.
 
-Everything the promise rests on is a cell here; `machine.py` walks it and writes nothing of its own into `state`.
+Everything the promise rests on is a cell here; `machine.py` walks it, and `become.py` alone writes what it says into `state`.
 """
 
 from collections.abc import Mapping

@@ -65,3 +65,11 @@ def test_a_settled_record_has_the_settlement_and_another_has_none() -> None:
     claimed = become(refused, Event.CLAIMED)
     assert (frozen.state, frozen.settled_by) == (State.FROZEN, SETTLEMENT.by)
     assert (claimed.settled_wall, claimed.settled_by, claimed.outcome_code, claimed.status) == (None, None, None, None)
+
+
+def test_what_a_state_needs_to_say_is_asked_for() -> None:
+    """A record that nobody can date, or that nothing settled, is not made."""
+    with pytest.raises(ValueError, match="some time"):
+        become(record(State.SENT, tried(Knowledge.UNKNOWN)), Event.CONTACT_LOST)
+    with pytest.raises(ValueError, match="settled by something"):
+        become(record(State.SENT, tried(Knowledge.DONE)), Event.DONE, now=NOW)
