@@ -56,11 +56,11 @@ class IdentityText:
     behind: bytes
 
     def identity_key(self) -> str:
-        """See `identity_key`."""
+        """The key of all occurrences together: under it they are found."""
         return _hashed(self.before + self.behind)
 
     def operation_key(self, occurrence: int) -> str:
-        """See `operation_key`."""
+        """The key of one occurrence, 43 characters of base64url. `occurrence` counts from 1."""
         return _hashed(b'%b"occurrence":%d,%b' % (self.before, occurrence, self.behind))
 
 
@@ -97,24 +97,6 @@ def identity_text(identity: OperationIdentity) -> IdentityText:
     # In the order of canonical JSON: identity, occurrence, operation, scope, tenant, v.
     behind = _behind(identity.tenant, identity.operation, identity.scope)
     return IdentityText(b'{"identity":%b,' % canonical(identity.fields), behind)
-
-
-def operation_key(identity: OperationIdentity, occurrence: int) -> str:
-    """The key of one occurrence, 43 characters of base64url. `occurrence` counts from 1.
-
-    Raises:
-        NotCanonical: an identity field has no canonical form.
-    """
-    return identity_text(identity).operation_key(occurrence)
-
-
-def identity_key(identity: OperationIdentity) -> str:
-    """The same without the occurrence: under it all occurrences of an operation are found.
-
-    Raises:
-        NotCanonical: an identity field has no canonical form.
-    """
-    return identity_text(identity).identity_key()
 
 
 def fingerprint(material: Mapping[str, Any]) -> str:
@@ -199,7 +181,7 @@ def parse_idempotency_key(header: str) -> str:
     return key
 
 
-# The same over and over, but for the runs of tools that count by run.
+# Few distinct values, unless the scope is the run.
 @lru_cache(maxsize=1024)
 def _behind(tenant: str, operation: str, scope: str | None) -> bytes:
     return canonical({"operation": operation, "scope": scope, "tenant": tenant, "v": 1})[1:]

@@ -19,8 +19,7 @@ from gateway.contract.keys import (
     action_hash,
     downstream_key,
     fingerprint,
-    identity_key,
-    operation_key,
+    identity_text,
     parse_idempotency_key,
     quoted_key,
 )
@@ -56,9 +55,9 @@ def test_operation_keys(case: dict[str, Any]) -> None:
     identity = OperationIdentity(
         tenant=case["tenant"], operation=case["operation"], scope=case["scope"], fields=case["identity"]
     )
-    key = operation_key(identity, case["occurrence"])
+    key = identity_text(identity).operation_key(case["occurrence"])
 
-    assert (key, identity_key(identity)) == (case["operation_key"], case["identity_key"])
+    assert (key, identity_text(identity).identity_key()) == (case["operation_key"], case["identity_key"])
     assert case["downstream"] == {
         "raw_64": downstream_key(key, key_format="raw", max_length=64),
         "raw_32": downstream_key(key, key_format="raw", max_length=32),

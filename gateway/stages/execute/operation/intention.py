@@ -126,7 +126,7 @@ def former_keys(former: Sequence[Tool], call: ToolCall, caller: Caller) -> tuple
     found = []
     for tool in former:
         arguments = tool.arguments.prepare(call.arguments)
-        found.append(keys.identity_key(_identity(tool, arguments, call, caller)))
+        found.append(keys.identity_text(_identity(tool, arguments, call, caller)).identity_key())
     return tuple(dict.fromkeys(found))
 
 
