@@ -22,6 +22,7 @@ from gateway.adapters.logs.config import configure_logging
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.system.clock import SystemClock
+from gateway.adapters.system.enumerations import spare_enumerations
 from gateway.app import log_fault, open_store, wire
 from gateway.cli.loading import load
 from gateway.cli.serve import announce
@@ -51,6 +52,7 @@ def main() -> None:
     """Serve until SIGTERM."""
     settings = load({}, os.environ).settings
     configure_logging(settings.log_level.upper())
+    spare_enumerations()
     clock = SystemClock()
     environment = {name: os.environ[name] for name in settings.manifest_env}
     shelf = Shelf(settings.manifests, Operator(engine=CelEngine(), environment=environment, secrets={}))

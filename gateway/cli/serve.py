@@ -33,9 +33,11 @@ def command(*, as_json: bool, **flags: Any) -> None:
     """  # noqa: D301 - click's mark for lines that stay lines
     settings = load_settings(flags).settings
     from gateway.adapters.logs.config import configure_logging  # noqa: PLC0415 - not for --help
+    from gateway.adapters.system.enumerations import spare_enumerations  # noqa: PLC0415 - as above
     from gateway.app import assemble  # noqa: PLC0415 - brings every adapter
 
     configure_logging(settings.log_level.upper())
+    spare_enumerations()
     try:
         gateway = assemble(settings, os.environ)
     except SettingsError as wrong:

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from enum import EnumType, StrEnum
 from pathlib import Path
 
 import httpx
@@ -237,24 +236,6 @@ async def test_what_start_up_made_is_not_looked_through_again() -> None:
 
     assert frozen > 0
     assert threshold == 20_000
-
-
-class _Colour(StrEnum):
-    RED = "red"
-    title = "red as well"  # type: ignore[assignment]
-    """Called as a method of texts."""
-
-
-async def test_members_of_enumerations_are_found_without_a_detour() -> None:
-    """A server needs no `EnumType.__getattr__`; every way to a member, and the error for none, are as before."""
-    async with serving():
-        assert "__getattr__" not in vars(EnumType)
-
-    assert (_Colour.RED, _Colour["RED"], _Colour("red")) == ("red", "red", "red")
-    assert str(_Colour.title) == "red as well"
-    assert _Colour.RED.name == "RED"
-    assert list(_Colour) == ["red", "red as well"]
-    assert not hasattr(_Colour, "GREEN")
 
 
 async def test_a_connection_that_sends_nothing_does_not_hold_the_process() -> None:
