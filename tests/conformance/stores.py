@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol
 
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.redis.address import parse_address
-from gateway.adapters.redis.client import Client, Value
+from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.packing import Value
 from gateway.adapters.redis.pool import Login
 from gateway.adapters.redis.routes import route_to
 from gateway.adapters.redis.store import RedisOperationStore

@@ -5,8 +5,9 @@ import contextlib
 from dataclasses import replace
 from typing import Any, Final
 
-from gateway.adapters.redis.client import Client, Value
+from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.memory import shared_key
+from gateway.adapters.redis.packing import Value
 from gateway.at_rest.breakers import breaker_of, breaker_text
 from gateway.clock import Clock
 from gateway.stages.execute.breaker.breaker import Breaker

@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import hiredis
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import (
     AuthenticationError,
@@ -29,6 +28,7 @@ from redis.exceptions import TimeoutError as NoReplyError
 from gateway.adapters.redis.clock import ServerClock
 from gateway.adapters.redis.limit import Limit
 from gateway.adapters.redis.line import Line
+from gateway.adapters.redis.packing import Value, packed
 from gateway.adapters.redis.pool import Pool, drop, memory_of
 from gateway.adapters.redis.routes import Route
 from gateway.adapters.redis.scripts import Script, clock_text, names, script
@@ -45,7 +45,6 @@ WAIT_MS: Final = 150
 ONCE: Final = frozenset({"take", "give"})
 """Scripts of which a second run would count."""
 
-Value = str | bytes | int | float
 Meet = Callable[[], Awaitable[None]]
 
 _REFUSED: Final = (AuthenticationError, AuthorizationError, NoPermissionError)
@@ -113,10 +112,10 @@ class Client:
             if line is not None and line.is_open and (not met or line.memory in self.accepted):
                 # As `_over` does it, without a coroutine of its own: nearly every question goes this way.
                 echo = b"%d" % next(self._echoes)
-                packed = _packed(("EVALSHA", asked.digest, 1, key, echo, *values))
+                command = packed(("EVALSHA", asked.digest, 1, key, echo, *values))
                 try:
                     try:
-                        reply = await line.ask(packed, self.timeout_s)
+                        reply = await line.ask(command, self.timeout_s)
                     except NoScriptError:
                         return await self._over(line, asked, key, values, brings=True)
                     return self._read(reply, echo, began, line)
@@ -188,7 +187,7 @@ class Client:
         asked_at = self._mine.monotonic()
         which = ("EVAL", asked.text) if brings else ("EVALSHA", asked.digest)
         try:
-            reply = await line.ask(_packed((*which, 1, key, echo, *values)), self.timeout_s)
+            reply = await line.ask(packed((*which, 1, key, echo, *values)), self.timeout_s)
         except NoScriptError:
             if brings:
                 raise
@@ -249,17 +248,11 @@ class Client:
         return (await pool.line()).memory
 
     async def _policy(self, pool: Pool) -> str:
-        text = await (await pool.line()).ask(_packed(("INFO", "memory")), self.timeout_s)
+        text = await (await pool.line()).ask(packed(("INFO", "memory")), self.timeout_s)
         told = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
         return str(told.get(b"maxmemory_policy", b"unknown").decode())
 
 
-def _packed(command: tuple[Any, ...]) -> bytes:
-    # In C: a change has thirty parts and more.
-    packed: bytes = hiredis.pack_command(command)
-    return packed
-
-
 async def _run(connection: AbstractConnection, command: tuple[Any, ...]) -> Any:
-    await connection.send_packed_command(_packed(command), check_health=False)
+    await connection.send_packed_command(packed(command), check_health=False)
     return await connection.read_response()

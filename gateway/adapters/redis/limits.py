@@ -5,8 +5,9 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import quote
 
-from gateway.adapters.redis.client import Client, Value
+from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.memory import shared_key
+from gateway.adapters.redis.packing import Value
 from gateway.clock import Clock
 from gateway.stages.execute.breaker.advance import at_most
 from gateway.stages.execute.breaker.rate import Buckets, Quota, Taken

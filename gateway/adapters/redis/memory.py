@@ -17,7 +17,8 @@ from urllib.parse import quote
 
 import orjson
 
-from gateway.adapters.redis.client import Client, Value
+from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.packing import Value
 from gateway.at_rest.sealing import Sealer, key_id_of
 from gateway.contract.quick import quick
 from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
