@@ -72,12 +72,12 @@ def rows(database: str, *columns: str) -> list[list[Any]]:
 
 
 async def queue(database: str) -> Any:
-    """What the queue's row says after a process that hands in, a worker that takes two at once, and one that hands in; and
-    to which queues each listens.
+    """What the queue's row says after a process that hands in, a worker, one that hands in, a worker of a newer version and
+    one of the older; and to which queues each listens.
     """
     kept = []
-    for concurrency in (0, 2, 0):
-        async with fleet(Crew(), database, concurrency=concurrency):
+    for concurrency, version in ((0, "1"), (2, "1"), (0, "1"), (3, "2"), (4, "1")):
+        async with fleet(Crew(), database, concurrency=concurrency, version=version):
             with psycopg.connect(database) as connection:
                 settings = "SELECT name, worker_concurrency, polling_interval_sec FROM dbos.queues"
                 listened: Any = _get_dbos_instance()._listening_queues
@@ -137,7 +137,8 @@ async def adopting(database: str) -> Any:
         early = clock.sleeping
         await clock.advance(0.5)
         await asyncio.wait_for(living.result("dropped"), GIVEN_UP_S)
-    return {"killed": mortal.returncode, "early": early, "ran": crew.at_work}
+        queued = rows(database, "queue_name")
+    return {"killed": mortal.returncode, "early": early, "ran": crew.at_work, "queued": queued}
 
 
 async def dies(database: str) -> None:

@@ -95,7 +95,9 @@ async def test_tasks_of_another_version_are_left_alone(postgres_url: str) -> Non
 
 async def test_the_dead_are_looked_for_as_often_as_it_was_said(postgres_url: str) -> None:
     """A worker that dies between two looks is adopted at the next, by `adopt_every_s` of the clock."""
-    assert await crew("adopting", postgres_url) == {"killed": -9, "early": 1, "ran": ["dropped"]}
+    seen = await crew("adopting", postgres_url)
+
+    assert seen == {"killed": -9, "early": 1, "ran": ["dropped"], "queued": [[QUEUE]]}
 
 
 async def test_a_waiting_task_is_let_be_until_its_approval_lapses(postgres_url: str) -> None:
@@ -104,11 +106,13 @@ async def test_a_waiting_task_is_let_be_until_its_approval_lapses(postgres_url: 
 
 
 async def test_the_queue_hands_out_what_its_workers_take(postgres_url: str) -> None:
-    """A worker's `concurrency` is the queue's, which is looked at twice a second; who only hands in changes nothing."""
+    """The newest workers' `concurrency` is the queue's, which is looked at twice a second; others change nothing."""
     assert await crew("queue", postgres_url) == [
         [[QUEUE, 8, 0.5], []],
         [[QUEUE, 2, 0.5], [QUEUE]],
         [[QUEUE, 2, 0.5], []],
+        [[QUEUE, 3, 0.5], [QUEUE]],
+        [[QUEUE, 3, 0.5], [QUEUE]],
     ]
 
 

@@ -117,7 +117,7 @@ DATE: Final = spelled(
 )
 DOCUMENT: Final = Range(
     taken=("x/y-1.json", "x" * 200),
-    refused=(("x" * 201, "at most 200 characters"), ("", "this must match"), ("/x", "this must match")),
+    refused=(("x" * 201, "at most 200 characters"), *((it, "this must match") for it in ("", "/x", "x "))),
 )
 SERVER: Final = Range(
     taken=("${A}/v1", f"https://x/{'x' * 2038}"),
@@ -125,6 +125,7 @@ SERVER: Final = Range(
         (f"https://x/{'x' * 2039}", "at most 2048 characters"),
         ("ftp://x", "must match"),
         (" ${A}", "must match"),
+        ("${A} ", "must match"),
     ),
 )
 RUNBOOK: Final = Range(

@@ -457,6 +457,17 @@ async def test_prepare_says_what_will_be_asked_and_asks_nobody(rig: MakeRig) -> 
     assert (await approval(gateway, approval_id)).action_hash == prepared["action_hash"]
 
 
+async def test_what_was_allowed_leaves_before_the_approval_lapses(rig: MakeRig) -> None:
+    """Sooner than the lease of its send: no byte of it goes out later."""
+    gateway = await rig(careful(approval__expires_after="100s"), settings={"lease_s": 1_000})
+    await decided(gateway, await asked(gateway))
+    gateway.clock.ahead_s += 90
+    assert (await gateway.call(amount=BIG)).ok
+    (attempt,) = (await gateway.record()).attempts
+    # Of 10 s that are left, and total + grace + provider_max after them; without the approval it would be 20 s.
+    assert attempt.acts_until - attempt.sent_at <= 10 + 150
+
+
 async def test_prepare_knows_repetitions(rig: MakeRig) -> None:
     """As the call would meet them."""
     gateway = await rig(careful(**REPEATS))

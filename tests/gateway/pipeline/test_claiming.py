@@ -15,7 +15,7 @@ from gateway.stages.execute.operation.ports import OperationStore
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import answer, late
+from tests.gateway.pipeline.provider import Reply, answer, cut, late
 from tests.gateway.pipeline.rig import ALL, CALLER, Rig, StoreClock, keyed, plain
 from tests.gateway.pipeline.trouble import Wires, marking
 from tests.waiting import eventually
@@ -255,6 +255,20 @@ async def test_the_lease_says_when_a_silent_owner_is_dead(rig: MakeRig) -> None:
     record, now = await gateway.record(), gateway.store.now()
     assert 4 < record.lease_until - now <= 5
     assert (record.lease_is_dead(now + 4), record.lease_is_dead(now + 6)) == (False, True)
+    hold.set()
+    assert (await call).ok
+
+
+@pytest.mark.parametrize("before", [answer(429), cut], ids=["free again", "in doubt"])
+async def test_a_later_claim_lasts_as_long(rig: MakeRig, before: Reply) -> None:
+    """Of an operation that is begun again, and of one that is sent again under its key."""
+    gateway = await rig(keyed({"timeouts.read": "20s", "retry.max_attempts": 1}), settings={"lease_s": 60})
+    hold = asyncio.Event()
+    gateway.provider.writes += [before, late(hold)]
+    await gateway.call()
+    call = gateway.soon()
+    await gateway.provider.until_sent(2)
+    assert 45 < (await gateway.record()).lease_until - gateway.store.now() <= 60
     hold.set()
     assert (await call).ok
 

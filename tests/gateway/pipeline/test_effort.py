@@ -119,6 +119,13 @@ async def test_what_was_sent_is_what_is_sent_again(rig: MakeRig) -> None:
     assert [json.loads(it.body) for it in gateway.provider.sent] == [{"n": 5}, {"n": 5}]
 
 
+async def test_a_larger_limit_lets_more_through(rig: MakeRig) -> None:
+    """`limits.result_bytes` above its usual value."""
+    gateway = await rig(plain({"limits.result_bytes": "256KiB"}))
+    gateway.provider.writes += [acts_then(answer(200, {"id": "x" * 100_000}))]
+    assert (await gateway.call()).data == {"id": "x" * 100_000}
+
+
 async def test_a_window_without_room_allows_no_replay(rig: MakeRig) -> None:
     """Total + grace + provider_max do not fit into it: the unknown attempt stays the only one."""
     gateway = await rig(keyed({"downstream_key.window": "1m"}))

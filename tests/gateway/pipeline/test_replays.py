@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.contract.codes import CallOutcome
+from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.execution import RowKind
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import KEYED
@@ -166,12 +166,14 @@ async def test_a_refusal_of_a_replay_counts_with_the_declared_marker_only(rig: M
 async def test_in_progress_is_unknown(rig: MakeRig, setting: str, status: int) -> None:
     """The declared status says that the first request is still running: neither refused nor done."""
     gateway = await rig(keyed({**ONCE, "downstream_key.caches": "all", f"downstream_key.{setting}": status}))
-    gateway.provider.writes += [cut, answer(status)]
+    gateway.provider.writes += [answer(status), cut, answer(status)]
+    told = [await gateway.call("B")]
     await gateway.call()
     gateway.clock.ahead_s += 1_000
-    envelope = await gateway.call()
-    assert envelope.error is not None
-    assert envelope.error.outcome is CallOutcome.UNKNOWN
+    told.append(await gateway.call())
+    assert [it.error and (it.error.code, it.error.outcome) for it in told] == [
+        (ErrorCode.IN_FLIGHT_DOWNSTREAM, CallOutcome.UNKNOWN)
+    ] * 2
 
 
 async def test_a_mismatch_after_an_unknown_attempt_is_unknown(rig: MakeRig) -> None:

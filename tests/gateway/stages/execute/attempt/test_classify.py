@@ -401,3 +401,14 @@ def test_a_refusal_may_say_that_the_key_was_used(
 
     assert isinstance(outcome, Refused)
     assert outcome.key_used is used
+
+
+def test_what_a_status_says_of_a_key_is_the_manifests_word() -> None:
+    """Other statuses than the usual ones; then these have the meaning that they have for everybody."""
+    assert KEYED.key is not None
+    terms = replace(KEYED, key=replace(KEYED.key, in_progress_status=425, mismatch_status=400))
+
+    assert said(answered(425), terms) == "Unknown in_flight_downstream"
+    assert said(answered(409), terms) == "Refused conflict"
+    assert said(answered(400), terms, after_unknown=True) == "Unknown outcome_unknown"
+    assert said(answered(422), terms, after_unknown=True) == "Refused rejected"
