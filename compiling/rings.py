@@ -27,7 +27,8 @@ def refuse_rings(source: str, path: str) -> None:
             inside = [each for each in _own(node) if isinstance(each, _FUNCTION)]
             named = {name for each in _own(node) for name in _functions_named_by(each)}
             for each in inside:
-                for name in sorted(named & (_loaded(each) - _bound(each))):
+                name = min(named & (_loaded(each) - _bound(each)), default=None)
+                if name is not None:
                     raise RingError(
                         f"{path}:{each.lineno}: compiled, `{name}` and what it shares with this function would hold each"
                         " other: make a method of one of them, or a function of the module"

@@ -45,13 +45,11 @@ def _write_out(lines: list[str], value: ast.ClassDef, path: str) -> None:
         f"\n{margin}{line}\n" for line in _methods(value, fields, keywords=keywords)
     ]
     for field in reversed(fields):
-        assert field.end_lineno is not None
         declared = f"{margin}{ast.unparse(field.target)}: {ast.unparse(field.annotation)}{_options(field)}\n"
-        # As many lines as before, so that a traceback names the line of the source.
-        lines[field.lineno - 1 : field.end_lineno] = [declared, *["\n"] * (field.end_lineno - field.lineno)]
+        lines[field.lineno - 1 : field.end_lineno] = [declared]
     first = value.decorator_list[0].lineno
     decorator = f"{' ' * value.col_offset}@dataclass(slots=True, init=False, unsafe_hash=True, kw_only={keywords})\n"
-    lines[first - 1 : value.lineno - 1] = [decorator, *["\n"] * (value.lineno - first - 1)]
+    lines[first - 1 : value.lineno - 1] = [decorator]
 
 
 def _keyword_only(value: ast.ClassDef, path: str) -> bool:

@@ -102,9 +102,9 @@ class Child:
         """SIGTERM, and SIGKILL if that does not end it; returns the exit code."""
         return await self._stopped(signal.SIGTERM)
 
-    async def kill(self) -> None:
-        """SIGKILL."""
-        await self._stopped(signal.SIGKILL)
+    async def kill(self) -> int:
+        """SIGKILL; returns the exit code."""
+        return await self._stopped(signal.SIGKILL)
 
     def pause(self) -> None:
         """SIGSTOP: the process stands still, its sockets stay open."""

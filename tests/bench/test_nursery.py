@@ -81,16 +81,11 @@ async def test_it_is_ended_by_signals(folder: Path, how: signal.Signals) -> None
     child.pause()
     os.kill(other.pid, 0)
 
-    assert await (child.stop() if how is signal.SIGTERM else _killed(child)) == -how
+    assert await (child.stop() if how is signal.SIGTERM else child.kill()) == -how
     with pytest.raises(ProcessLookupError):
         os.kill(child.pid, 0)
     os.kill(other.pid, 0)
     assert await other.stop() == -signal.SIGTERM
-
-
-async def _killed(child: Child) -> int | None:
-    await child.kill()
-    return -signal.SIGKILL
 
 
 async def test_who_gives_up_waiting_leaves_the_news_to_the_next(folder: Path) -> None:

@@ -1,10 +1,13 @@
-"""What is guarded is compiled with its guard inside."""
+"""What is guarded is compiled with its guard inside, and does what it does under the decorator."""
 
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import pytest
+
 from compiling.guards import guarded_inside
+from gateway.adapters.otel.core import guarded
 
 GUARDED = dedent(
     '''
@@ -19,6 +22,8 @@ GUARDED = dedent(
             # A reason.
             if late:
                 return
+            if isinstance(code, BaseException):
+                raise code
             self._core.seen.append(10 // code)
 
         def other(self) -> int:
@@ -40,30 +45,33 @@ class Core:
         self.faults.append(failure)
 
 
-def trace(core: Core) -> Any:
-    """One of the class above, written with its guard inside."""
-    names: dict[str, Any] = {}
-    exec(guarded_inside(GUARDED), names)  # noqa: S102 - the text above
-    return names["Trace"](core)
-
-
-def test_what_a_guarded_method_does_it_does() -> None:
-    """With its arguments, by position and by name, and with an end in the middle of it."""
+def end(source: str, code: object, *, late: bool) -> tuple[list[int], list[str], object]:
+    """What `ended` does of the class in this source, what is counted of it as a fault, and how it ends."""
     core = Core()
+    names: dict[str, Any] = {"guarded": guarded}
+    exec(source, names)  # noqa: S102 - the text above
+    trace = names["Trace"](core)
+    try:
+        how = trace.ended(code, late=late) if late else trace.ended(code)
+    except BaseException as error:  # noqa: BLE001 - how it ends is what is compared
+        how = repr(error)
+    return core.seen, [repr(fault) for fault in core.faults], how
 
-    trace(core).ended(5)
-    trace(core).ended(0, late=True)
 
-    assert (core.seen, core.faults) == ([2], [])
-
-
-def test_what_it_raises_goes_no_further() -> None:
-    """As under the decorator."""
-    core = Core()
-
-    trace(core).ended(0)
-
-    assert [type(it) for it in core.faults] == [ZeroDivisionError]
+@pytest.mark.parametrize(
+    ("code", "late", "expected"),
+    [
+        (5, False, ([2], [], None)),
+        (0, True, ([], [], None)),
+        (0, False, ([], ["ZeroDivisionError('integer division or modulo by zero')"], None)),
+        (ValueError("own"), False, ([], ["ValueError('own')"], None)),
+        (KeyboardInterrupt(), False, ([], [], "KeyboardInterrupt()")),
+    ],
+    ids=repr,
+)
+def test_it_does_what_it_does_under_the_decorator(code: object, late: bool, expected: object) -> None:  # noqa: FBT001 - a case of the table
+    """By position and by name, with an end in the middle of it; a fault is counted, what is no fault goes on."""
+    assert end(GUARDED, code, late=late) == end(guarded_inside(GUARDED), code, late=late) == expected
 
 
 def test_the_rest_is_as_it_was() -> None:

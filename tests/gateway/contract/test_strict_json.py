@@ -1,10 +1,11 @@
 """Strict JSON: one unambiguous, bounded value, or a refusal that says why."""
 
+import contextlib
 import json
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.contract.strict_json import MAX_INTEGER, InvalidJson, JsonFault, loads
@@ -149,7 +150,5 @@ def test_agrees_with_a_reader_that_looks_at_every_name(document: str) -> None:
 @given(st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode(errors="surrogatepass")))
 def test_no_bytes_raise_anything_else(document: bytes) -> None:
     """Whatever comes in, the answer is a value or `InvalidJson`."""
-    try:
+    with contextlib.suppress(InvalidJson):
         loads(document, max_bytes=LIMIT)
-    except InvalidJson as refusal:
-        assume(refusal.fault)

@@ -4,9 +4,11 @@ import asyncio
 
 import pytest
 
+from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.execution import RowKind
-from gateway.stages.execute.operation.record import State
+from gateway.stages.execute.operation.ports import OperationFilter
+from gateway.stages.execute.operation.record import Knowledge, State
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut, late, silence
@@ -139,7 +141,7 @@ async def test_a_store_that_is_away_when_the_caller_is_answered_early(rig: MakeR
 
 
 async def test_stopping_does_not_wait_for_a_store_that_stays_away(rig: MakeRig) -> None:
-    """What was heard is lost with the process, and the record ends as unknown; the process ends all the same."""
+    """What was heard is lost with the process, which ends all the same; the record still says that it is unknown."""
     wires = Wires()
     gateway = await rig(plain(), wrap=wires, settings={"lease_s": 0.2})
     hold = asyncio.Event()
@@ -149,6 +151,11 @@ async def test_stopping_does_not_wait_for_a_store_that_stays_away(rig: MakeRig) 
     hold.set()
     async with asyncio.timeout(15):
         await gateway.pipeline.stop()
+
+    reopened = SqliteOperationStore.open(gateway.manifests.parent / "records.db", host=gateway.clock.host())
+    (record,) = await reopened.list_operations(OperationFilter(tenant="acme", limit=2))
+    await reopened.close()
+    assert (record.state, record.attempts[0].knowledge) == (State.LISTENING, Knowledge.UNKNOWN)
 
 
 async def test_every_envelope_of_a_write_leaves_one_row(rig: MakeRig) -> None:
