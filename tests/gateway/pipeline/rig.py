@@ -30,7 +30,7 @@ from gateway.settings import Settings
 from gateway.stages.execute.operation.ports import OperationFilter, OperationStore, RowFilter
 from gateway.stages.execute.operation.record import Record, State
 from tests.gateway.manifest.sample import KEYED, PLAIN, READ, REMOVED, changed
-from tests.gateway.pipeline.provider import Provider
+from tests.gateway.pipeline.provider import Provider, cut, listing
 from tests.waiting import PATIENCE_S, eventually
 
 ALL: Final = frozenset({"things:read", "things:write"})
@@ -199,6 +199,15 @@ class Rig:
         """What a caller sees of operations."""
         envelope = await self.pipeline.operations(OperationQuery(**query), CALLER)
         return list(envelope.data["operations"])
+
+
+async def absent(gateway: Rig) -> str:
+    """A write in doubt that was never carried out, with a look-up that says so; its id."""
+    gateway.provider.every_read = listing()
+    gateway.provider.writes += [cut]
+    envelope = await gateway.call()
+    assert envelope.meta.operation_id is not None
+    return envelope.meta.operation_id
 
 
 def noted(faults: list[BaseException]) -> Callable[[str, BaseException], None]:
