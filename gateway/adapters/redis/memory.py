@@ -18,6 +18,7 @@ from urllib.parse import quote
 import orjson
 
 from gateway.adapters.redis.client import Client, Value
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer, key_id_of
 from gateway.contract.quick import quick
 from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
@@ -46,12 +47,12 @@ def tenant_key(tenant: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One tenant's part of the memory. `secret` keys the digests of its hold entries; its repr hides it."""
+    """One tenant's part of the memory. `digests` has the secret of its hold entries; the repr leaves it out."""
 
     name: str
     key: str
     memory: str
-    secret: bytes
+    digests: HoldDigests
 
     def __repr__(self) -> str:
         return f"<Tenant {self.name} {self.memory}>"
@@ -145,7 +146,7 @@ class Memory:
         if key_id_of(stored) != self._sealer.current:
             resealed = self._sealer.seal(secret, bound_to=_SECRET)
             await self._client.ask("enroll", key, ("", "", stored, resealed))
-        tenant = Tenant(name, key, memory.decode(), secret)
+        tenant = Tenant(name, key, memory.decode(), HoldDigests(secret))
         self._tenants[name] = tenant
         return tenant
 

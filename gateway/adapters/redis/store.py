@@ -12,7 +12,6 @@ from gateway.adapters.redis.memory import PIECE, Memory, Reply, Tenant, shared_k
 from gateway.adapters.redis.pins import Pins
 from gateway.adapters.redis.rows import RowBuffer
 from gateway.adapters.redis.wall import WallClock
-from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
@@ -94,7 +93,7 @@ class RedisOperationStore:
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         known = self._memory.known(tenant) or await self._memory.tenant(tenant)
-        digests = [codec.hold_digest(hold, known.secret).hex() for hold in holds]
+        digests = [known.digests.of(hold).hex() for hold in holds]
         reply = await self._ask(known, "look", len(identity_keys), *identity_keys, *digests)
         occurrences, holders = reply.values
         found = records.decode_many(occurrences, tenant, self._sealer)
