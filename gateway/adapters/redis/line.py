@@ -95,7 +95,7 @@ class Line(asyncio.Protocol):
             self._end(lambda: InvalidResponse(text))
             return
         if not self._waiting and self._answers.has_data():
-            # Whose it is cannot be told, nor whether what comes next is anybody's.
+            # Which question it answers cannot be told, so the answers that follow cannot be told apart either.
             self._end(lambda: NotConnectedError("an answer came that nobody had asked for"))
 
     def connection_lost(self, error: Exception | None) -> None:

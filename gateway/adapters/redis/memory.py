@@ -127,17 +127,17 @@ class Memory:
         if task is None:
             task = self._enrolling[name] = asyncio.create_task(self._enrol(name))
             task.add_done_callback(self._enrolled)
-        # One asks for all; whoever leaves meanwhile takes nothing from the others.
+        # All who ask share one task; one that is cancelled does not cancel it for the others.
         return await asyncio.shield(task)
 
     def _enrolled(self, task: "asyncio.Task[Tenant]") -> None:
         self._enrolling = {name: other for name, other in self._enrolling.items() if other is not task}
         if not task.cancelled():
-            # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
+            # Whoever still waits gets the exception. Where nobody does, asking for it here keeps asyncio from logging it.
             task.exception()
 
     async def _enrol(self, name: str) -> Tenant:
-        # Before anything of it is kept: whoever cares for all tenants must find it.
+        # The name goes on the list first: the sweeper finds tenants there, and must find each that has records.
         await self.names(name)
         key = tenant_key(name)
         made = self._sealer.seal(secrets.token_bytes(_SECRET_BYTES), bound_to=_SECRET)
@@ -213,5 +213,5 @@ def text_of(told: Any) -> str:
 
 
 def _opened(stored: bytes, sealer: Sealer) -> bytes:
-    """Open what may date from before the first key."""
+    """Open a secret, which may have been stored before there was a seal key."""
     return (Sealer() if key_id_of(stored) is None else sealer).open(stored, bound_to=_SECRET)

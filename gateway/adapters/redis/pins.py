@@ -49,7 +49,7 @@ class Pins:
             return await self._asked()
         if self._next is None:
             self._next = asyncio.create_task(self._after(self._under_way))
-        # One asks for all; whoever leaves meanwhile takes nothing from the others.
+        # All who wait share one question; one that is cancelled does not cancel it for the others.
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(answer)
         return await answer

@@ -111,7 +111,7 @@ class RedisOperationStore:
             if name is not None:
                 await self._append(name, change.rows)
             return Applied()
-        # The one whose secret holds are digested with is the one that is asked: to another memory they would say nothing.
+        # Digests are made with the secret of the memory that is asked: in another they would match no hold.
         tenant = self._memory.known(name) or await self._memory.tenant(name)
         if change.before is None and self._pins.are_lost():
             # In another memory no record may name a manifest that is not pinned there.
