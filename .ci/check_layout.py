@@ -1,4 +1,4 @@
-"""The shape of the tree, checked: file length, function length, a test file for every source file, no attic names."""
+"""The shape of the gateway and of agent_client, checked: file length, function length, a test file for each, no attic names."""
 
 import ast
 import sys

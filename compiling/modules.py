@@ -1,6 +1,6 @@
-"""Which modules are compiled: those that a call passes through, but for what mypyc cannot take.
+"""Which modules are compiled: those whose code runs in a call, except those that mypyc cannot compile.
 
-A compiled coroutine function is an ordinary function to who asks, as Starlette does of its routes: those are left to the interpreter.
+`inspect.iscoroutinefunction` is false of a compiled coroutine function. Starlette asks that of its routes, so they are not compiled.
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Functions inside a function that name one another, or themselves.
 
-Compiled, what such functions share is kept in one object together with the one that is named, and each of them holds that
-object: a ring, which only the garbage collector finds, with all that the function around them was about. The interpreter
-keeps each shared name by itself, so that there a ring is made by nobody but a function that names itself.
+mypyc keeps the variables that such functions share, and the functions that they name, in one object, and each of the functions
+holds that object: a reference cycle, which only the garbage collector frees, with every variable in it. The interpreter keeps
+each shared variable in a cell of its own, so that there only a function that names itself makes a cycle.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """A name that a `try` sets and its `finally` asks whether it is None.
 
-mypy takes the name for set there, for at the end of the body it is. What mypyc makes of that raises a TypeError in place of
-the exception that came before the name was set, and what the `finally` was to do is not done. So such a module is refused.
+At the end of the body the name is set, and mypy takes it to be set in the `finally` too. Where an exception comes before that,
+the compiled `finally` raises a TypeError in its place and does nothing else. So such a module is refused.
 """
 
 import ast

@@ -2,7 +2,8 @@
 
 `gateway.contract.quick` makes frozen values cheap for the interpreter. Compiled, such a class would stay an ordinary one: its
 fields are then looked up by name, and what fills it is Python. Written out as the plain class that it is at run time, with
-an `__init__`, a `__copy__` and a `__told__` of its own, it costs a twelfth. mypy has refused by then every line that sets a field.
+an `__init__`, a `__copy__` and a `__told__` of its own, it costs a twelfth. It is not frozen any more; that no
+line sets a field, mypy has checked before.
 """
 
 import ast

@@ -1,9 +1,9 @@
 """Handlers that wait, as code that waits after its handler has ended.
 
-A coroutine that mypyc has compiled shares with all others the one place where the interpreter keeps the exception that is being
-handled. One that waits inside `except` leaves its own there, where the next to raise or to ask may take it for his; and a
-`finally` that waits raises whatever stands there when it ends. So what a handler does is moved behind its `try`, and a
-`finally` that waits is refused.
+The interpreter keeps the exception that is being handled for each coroutine apart; all that mypyc has compiled share one
+place for it. One that waits inside `except` leaves its exception there, where another that runs meanwhile may raise it, or find
+it when it asks which one is being handled; a `finally` that waits raises whatever stands there when it ends. So what a handler
+does is moved behind its `try`, and a `finally` that waits is refused.
 """
 
 import ast

@@ -48,8 +48,12 @@ _log = logging.getLogger("oncegate")
 _SQLITE, _MEMORY, _REDIS = "sqlite:///", "memory://", "redis"
 
 
-class _Limits(SharedBuckets, Spending, Protocol):
+class Limits(SharedBuckets, Spending, Protocol):
     """Rates and spending, counted in one place."""
+
+
+Shared = tuple[BreakerStore, Limits]
+"""What those share who share a store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,11 +139,12 @@ def wire(
     telemetry: OtelTelemetry,
     transport: ToolTransport,
     approvers: Approvers = NOBODY,
+    shared: Shared | None = None,
 ) -> Parts:
-    """The parts of a pipeline around the given edges."""
+    """The parts of a pipeline around the given edges. `shared`: other breakers and limits than those beside the store."""
     clock = SystemClock()
     chance = SystemChance(clock)
-    breakers, limits = _beside(store, clock)
+    breakers, limits = _beside(store, clock) if shared is None else shared
     guard = Guard(
         breakers,
         draw=chance.draw,
@@ -183,17 +188,14 @@ def wire(
     )
 
 
-def _beside(store: OperationStore, clock: Clock) -> tuple[BreakerStore, _Limits]:
-    """What is shared by those who share the store."""
+def _beside(store: OperationStore, clock: Clock) -> Shared:
     if isinstance(store, SqliteOperationStore):
         return SqliteBreakers(store.beside("breakers"), store.host), SqliteLimits(store.beside("limits"), store.host)
-    if not isinstance(store, MemoryOperationStore):
-        from gateway.adapters.redis.opening import beside  # noqa: PLC0415 - only a store on Redis needs its library
+    if isinstance(store, MemoryOperationStore):
+        return MemoryBreakers(clock), MemoryLimits(clock)
+    from gateway.adapters.redis.opening import beside  # noqa: PLC0415 - only a store on Redis needs its library
 
-        on_redis = beside(store, clock)
-        if on_redis is not None:
-            return on_redis
-    return MemoryBreakers(clock), MemoryLimits(clock)
+    return beside(store, clock)
 
 
 def open_store(settings: Settings) -> OperationStore:
@@ -205,12 +207,19 @@ def open_store(settings: Settings) -> OperationStore:
     if settings.store.startswith(_MEMORY):
         return MemoryOperationStore(SystemClock())
     try:
-        seal = settings.seal_key
-        sealer = None if seal is None else Sealer.parse(seal.get_secret_value())
+        sealer = None if settings.seal_key is None else Sealer.parse(settings.seal_key.get_secret_value())
         if settings.store.startswith(_REDIS):
             from gateway.adapters.redis.opening import open_redis  # noqa: PLC0415 - see `_beside`
 
-            return open_redis(settings, sealer, SystemClock())
+            password = settings.redis_password
+            return open_redis(
+                settings.store,
+                SystemClock(),
+                password=None if password is None else password.get_secret_value(),
+                sealer=sealer,
+                rows_retention_s=settings.rows_retention_s,
+                replicas=settings.store_wait,
+            )
         return SqliteOperationStore.open(
             Path(settings.store.removeprefix(_SQLITE)),
             sealer=sealer,

@@ -23,4 +23,4 @@ class AesGcm:
         try:
             return self._cipher.decrypt(nonce, sealed, bound_to)
         except InvalidTag:
-            raise ValueError("another key, or changed") from None
+            raise ValueError("it does not open") from None

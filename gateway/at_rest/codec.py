@@ -1,7 +1,6 @@
 """Records and rows as the file keeps them: columns for what is asked about, JSON for the rest, one sealed text."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -9,7 +8,6 @@ import orjson
 from gateway.at_rest.json_text import json_text, teller_of
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow, RowKind
-from gateway.contract.keyed_hash import keyed_hash
 from gateway.stages.execute.operation.record import (
     IN_DOUBT,
     OWNED,
@@ -134,17 +132,6 @@ def doubt_wall(record: Record) -> float | None:
     if record.state not in IN_DOUBT:
         return None
     return min((attempt.sent_wall for attempt in record.unknown_attempts()), default=record.created_wall)
-
-
-def hold_digest(hold: Hold, secret: bytes) -> bytes:
-    """What stands in the file for a hold: equal for equal holds of one file, and telling nobody the value."""
-    return _digest_of(hold.tenant, hold.name, hold.value, secret)
-
-
-# A write asks for the same one five times. By its texts, which know their hash already.
-@lru_cache(maxsize=1024)
-def _digest_of(tenant: str, name: str, value: str, secret: bytes) -> bytes:
-    return keyed_hash(secret, orjson.dumps((tenant, name, value)))
 
 
 def row_values(row: ExecutionRow) -> tuple[Any, ...]:

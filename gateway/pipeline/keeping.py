@@ -159,10 +159,8 @@ class Keeper:
         """
         if after.approval_id is None or not consent.touches(before, after):
             return None
-        approval, needed = (
-            await self._store.approval(after.origin.tenant, after.approval_id),
-            consent.needs(before, after),
-        )
+        approval = await self._store.approval(after.origin.tenant, after.approval_id)
+        needed = consent.needs(before, after)
         if approval is None:
             if needed:
                 raise FencedError

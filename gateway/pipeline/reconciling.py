@@ -204,7 +204,7 @@ class Looker:
         asked_at = self._parts.clock.monotonic()
         until = min(deadline, asked_at + reader.timeouts.total_s)
         outcome = await run_lookup(self._parts, reader, rendered, trace, deadline=until, under=under)
-        if isinstance(outcome, Withheld) or not isinstance(outcome, Done) or outcome.code is not None:
+        if not isinstance(outcome, Done) or outcome.code is not None:
             too_large = isinstance(outcome, Done) and outcome.code == ErrorCode.RESULT_TOO_LARGE
             return _Told(data=Misread.TOO_LARGE if too_large else None)
         if outcome.answer is None or outcome.pending:

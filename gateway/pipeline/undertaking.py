@@ -36,8 +36,8 @@ class LookAgain:
 Answer = Envelope | LookAgain
 
 
-class _Wait:
-    """A caller's, for the end of an exchange; `over` is done then, or when it has waited long enough after the send.
+class _CallersWait:
+    """For the end of an exchange; `over` is done then, or when it has waited long enough after the send.
 
     No functions inside the coroutine that waits: compiled, they and what they share hold each other.
     """
@@ -46,11 +46,11 @@ class _Wait:
         self._clock = clock
         self._timeouts = timeouts
         self._deadline = deadline
-        self._timers: list[asyncio.TimerHandle] = []
+        self._timer: asyncio.TimerHandle | None = None
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def end(self, _: object = None) -> None:
-        """The exchange has ended, or a timer has rung."""
+        """The exchange has ended, or the timer has rung."""
         if not self.over.done():
             self.over.set_result(None)
 
@@ -58,13 +58,13 @@ class _Wait:
         """The request went out."""
         until = caller_waits_until(self._timeouts, sent_at=at, deadline=self._deadline)
         left_s = max(0.0, until - self._clock.monotonic())
-        self._timers.append(asyncio.get_running_loop().call_later(left_s, self.end))
+        self._timer = asyncio.get_running_loop().call_later(left_s, self.end)
 
-    def forget_timers(self) -> None:
+    def forget_timer(self) -> None:
         """Nobody waits any more."""
-        for timer in self._timers:
-            timer.cancel()
-        self._timers.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class Undertaking:
@@ -168,7 +168,7 @@ class Undertaking:
 
     async def _caller_waits_for(self, running: Running) -> bool:
         """Wait until the exchange ends (True), or until the caller has waited long enough after the send (False)."""
-        wait = _Wait(self._parts.clock, self.effort.tool.timeouts, self._deadline)
+        wait = _CallersWait(self._parts.clock, self.effort.tool.timeouts, self._deadline)
         self.effort.tell_sent(wait.sent)
         running.task.add_done_callback(wait.end)
         try:
@@ -177,7 +177,7 @@ class Undertaking:
             # Or this undertaking, its effort and all that they hold would be a ring, left for the collector.
             self.effort.tell_sent(None)
             running.task.remove_done_callback(wait.end)
-            wait.forget_timers()
+            wait.forget_timer()
         return running.task.done()
 
     async def _again(self, outcome: Outcome) -> float | None:

@@ -1,5 +1,5 @@
 """Gateways of the attacks."""
 
-from tests.gateway.pipeline.conftest import _switch_interval, rig
+from tests.gateway.pipeline.conftest import rig
 
-__all__ = ["_switch_interval", "rig"]
+__all__ = ["rig"]

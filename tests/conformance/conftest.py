@@ -1,7 +1,6 @@
 """One fixture, every store."""
 
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -39,11 +38,3 @@ async def counted(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     made = Counted(request.param, tmp_path)
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def _switch_interval() -> Iterator[None]:
-    """Opening a store shortens it for the whole process."""
-    interval = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(interval)

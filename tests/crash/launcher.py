@@ -23,6 +23,8 @@ from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.logs.config import configure_logging
+from gateway.adapters.memory.breakers import MemoryBreakers
+from gateway.adapters.memory.limits import MemoryLimits
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import open_telemetry
 from gateway.adapters.system.clock import SystemClock
@@ -98,6 +100,7 @@ def run(errand: Errand) -> None:
         store=cast("OperationStore", TrappedStore(open_store(settings), trap)),
         telemetry=telemetry,
         transport=TrappedTransport(transport, trap),
+        shared=(MemoryBreakers(clock), MemoryLimits(clock)),
     )
     core = cast("Pipeline", TrappedCore(Pipeline(parts, log_fault), trap))
     application = build(core, KeyFile(settings.keys), settings, telemetry)

@@ -1,11 +1,7 @@
 """The composition: settings in, a gateway out; what cannot be used is one sentence."""
 
-import json
 import logging
-import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,74 +9,21 @@ import pytest
 from gateway.adapters.files.keys import create_key
 from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.sqlite.store import SqliteOperationStore
-from gateway.app import Gateway, assemble, log_fault, open_store
+from gateway.app import log_fault, open_store
 from gateway.contract.call import Caller, ToolCall
 from gateway.manifest.policies import Rate
-from gateway.settings import Settings, SettingsError
+from gateway.settings import SettingsError
 from tests.gateway.adapters.otel.scraped import read_scrape
 from tests.gateway.manifest.sample import changed
 from tests.gateway.pipeline.provider import Provider
 from tests.gateway.pipeline.rig import CALLER, keyed, plain, read
-
-SEAL = "k1:" + "q8Zr" * 10 + "uT0="
-
-
-@pytest.fixture(autouse=True)
-def _switch_interval() -> Iterator[None]:
-    """Opening a store shortens it for the whole process."""
-    interval = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(interval)
-
-
-@dataclass
-class Site:
-    """A directory to run in, and the environment."""
-
-    folder: Path
-    environ: dict[str, str]
-
-    def write(self, *manifests: Mapping[str, Any]) -> None:
-        """One file a manifest."""
-        for manifest in manifests:
-            (self.folder / "manifests" / f"{manifest['name']}.yaml").write_text(json.dumps(manifest), encoding="utf-8")
-
-    def settings(self, **settings: Any) -> Settings:
-        """Of this directory."""
-        return Settings.model_validate(
-            {
-                "manifests": self.folder / "manifests",
-                "store": f"sqlite:///{self.folder / 'records.db'}",
-                "keys": self.folder / "keys.json",
-                "manifest_env": ["API"],
-                **settings,
-            }
-        )
-
-    def assemble(self, **settings: Any) -> Gateway:
-        """A gateway of it."""
-        return assemble(self.settings(**settings), self.environ)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """With two tools of a provider that nobody runs."""
-    (tmp_path / "manifests").mkdir()
-    made = Site(tmp_path, {"API": "http://127.0.0.1:9"})
-    made.write(read(), plain())
-    return made
+from tests.gateway.site import SEAL, Site, closed
 
 
 def samples(scrape: Mapping[str, Any], part: str) -> list[tuple[Any, float]]:
     """The samples of the metric that has `part` in its name."""
     (name,) = (name for name in scrape if part in name)
     return list(scrape[name].samples.items())
-
-
-async def closed(gateway: Gateway) -> None:
-    """Let go of everything."""
-    await gateway.core.stop()
-    gateway.telemetry.close()
 
 
 async def test_a_gateway_calls_tools_and_remembers(site: Site) -> None:

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.adapters.files.keys import create_key
-from tests.gateway.test_app import SEAL, Site, _switch_interval, site
-
-__all__ = ["_switch_interval", "site"]
+from tests.gateway.site import SEAL, Site
 
 OF_A_SETTING = {
     "redis": {"store": "redis://127.0.0.1:9"},

@@ -17,9 +17,7 @@ from gateway.settings import SettingsError
 from gateway.stages.execute.operation.ports import RowFilter
 from tests.gateway.manifest.sample import changed
 from tests.gateway.pipeline.rig import CALLER, read
-from tests.gateway.test_app import Site, _switch_interval, closed, site
-
-__all__ = ["_switch_interval", "site"]
+from tests.gateway.site import Site, closed
 
 NOBODY_LISTENS = "http://127.0.0.1:9"
 

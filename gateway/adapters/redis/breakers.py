@@ -17,9 +17,9 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError
 REFRESH_S: Final = 0.5
 """How often it is asked what others wrote."""
 _FRESH_S: Final = 2 * REFRESH_S
-"""How long what was heard may be gone by."""
+"""How old what was heard may be and still be used."""
 _AWAY_S: Final = 0.5
-"""After no answer, how long nobody is asked: each call would wait for it in vain."""
+"""How long after a failure the store is not asked: each call would wait for it in vain."""
 _NOBODY_WROTE: Final = Standing()
 
 

@@ -103,7 +103,7 @@ def prepare(change: Change, after: Record, tenant: Tenant, sealer: Sealer) -> Pr
 
 
 def _digests(holds: Sequence[Hold], tenant: Tenant) -> list[str]:
-    return [codec.hold_digest(hold, tenant.secret).hex() for hold in holds]
+    return [tenant.digests.of(hold).hex() for hold in holds]
 
 
 def _or_false(time: float | None) -> float | bool:

@@ -38,17 +38,17 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreU
 TIMEOUT_S: Final = 0.25
 """For one question, with everything it needs: a free connection, who the master is, which memory it has."""
 _LEAST_S: Final = 0.02
-"""What a second try has at least."""
+"""The least time that a second try is given."""
 WAIT_MS: Final = 150
 """How long replicas may take to acknowledge, within that."""
 
 ONCE: Final = frozenset({"take", "give"})
-"""Scripts of which a second run would count."""
+"""Scripts that are never sent twice: a second run would count again."""
 
 Meet = Callable[[], Awaitable[None]]
 
 _REFUSED: Final = (AuthenticationError, AuthorizationError, NoPermissionError)
-"""It is there, and will say the same again."""
+"""The server has answered, and would answer a second try the same."""
 _BROKEN: Final = (NotConnectedError, ReadOnlyError, MovedError, ConnectionError)
 """Worth another try on another connection."""
 _LED_ASTRAY: Final = (NotConnectedError, NoReplyError, ReadOnlyError, MovedError, ClusterDownError, OSError)
@@ -110,7 +110,7 @@ class Client:
             pool = None if replicas else self._route.near(key)
             line = None if pool is None else pool.shared
             if line is not None and line.is_open and (not met or line.memory in self.accepted):
-                # As `_over` does it, without a coroutine of its own: nearly every question goes this way.
+                # The same as `_over`, written out: nearly every question goes this way, and a coroutine less is cheaper.
                 echo = b"%d" % next(self._echoes)
                 command = packed(("EVALSHA", asked.digest, 1, key, echo, *values))
                 try:
@@ -120,7 +120,7 @@ class Client:
                         return await self._over(line, asked, key, values, brings=True)
                     return self._read(reply, echo, began, line)
                 except _BROKEN:
-                    # It may have run; scripts are made so that this is no harm. The route may lead elsewhere by now.
+                    # The script may have run; all but those of `ONCE` may run again. The master may be another by now.
                     self._route.forget()
                     if name in ONCE:
                         raise

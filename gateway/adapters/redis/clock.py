@@ -40,7 +40,7 @@ class ServerClock:
         mine = self._clock.monotonic()
         most, least = told - asked_at, told - mine
         if self._ahead is None or self._ahead < least:
-            # The first answer, or one that no clock can give which is where ours was taken to be.
+            # The first answer, or one that proves the server's clock to be further ahead than was assumed.
             self._ahead, self._before, self._bucket_until = most, None, mine + _BUCKET_S
         elif mine >= self._bucket_until:
             self._before, self._ahead, self._bucket_until = self._ahead, most, mine + _BUCKET_S

@@ -8,7 +8,7 @@ import asyncio
 from types import TracebackType
 from typing import Final, Self
 
-_LATE_S: Final = 0.05
+LATE_S: Final = 0.05
 """A turn that comes so much later than it was due shows a loop that was busy."""
 
 
@@ -40,7 +40,7 @@ class Limit:
             raise TimeoutError from error
 
     def _over(self, due: float) -> None:
-        if self._again and self._loop.time() - due > _LATE_S:
+        if self._again and self._loop.time() - due > LATE_S:
             self._again = False
             self._handle = self._loop.call_later(self._seconds, self._over, self._loop.time() + self._seconds)
             return

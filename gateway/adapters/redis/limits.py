@@ -37,7 +37,7 @@ class RedisLimits:
         tokens: list[float] = []
         counts: list[int] = []
         for number, group in enumerate(groups):
-            # Several only where nobody can refuse any more: else it would be a whole slice that is spent on nothing.
+            # Several tokens only of the last group: were a later one to refuse the call, all of them would be wasted.
             many = most[len(tokens) :] if number == len(groups) - 1 else ()
             told = await self._ask("take", rate_key(group[0].partition), *_wanted(group, many))
             if told is None:

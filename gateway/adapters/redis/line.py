@@ -8,14 +8,13 @@ it; these may have been carried out, and are asked again by whoever asked.
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import hiredis
 from redis.exceptions import ConnectionError as NotConnectedError
 from redis.exceptions import InvalidResponse
 
-_LATE_S: Final = 0.05
-"""A turn that comes so much later than it was due shows a loop that was busy: see `limit.Limit`."""
+from gateway.adapters.redis.limit import LATE_S
 
 
 class Line(asyncio.Protocol):
@@ -96,7 +95,7 @@ class Line(asyncio.Protocol):
             self._end(lambda: InvalidResponse(text))
             return
         if not self._waiting and self._answers.has_data():
-            # Whose it is cannot be told, nor whether what comes next is anybody's.
+            # Which question it answers cannot be told, so the answers that follow cannot be told apart either.
             self._end(lambda: NotConnectedError("an answer came that nobody had asked for"))
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -115,10 +114,10 @@ class Line(asyncio.Protocol):
         now, (future, until) = self._loop.time(), self._waiting[0]
         if until > now:
             due = until
-        elif now - due > _LATE_S and self._spared is not future:
+        elif now - due > LATE_S and self._spared is not future:
             # The answer may lie in the socket: this process was slow, not the server.
             self._spared = future
-            due = now + _LATE_S
+            due = now + LATE_S
         else:
             if not future.done():
                 future.set_exception(TimeoutError())

@@ -19,6 +19,7 @@ import orjson
 
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.packing import Value
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer, key_id_of
 from gateway.contract.quick import quick
 from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
@@ -47,12 +48,12 @@ def tenant_key(tenant: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One tenant's part of the memory. `secret` keys the digests of its hold entries; its repr hides it."""
+    """One tenant's part of the memory. `digests` has the secret of its hold entries; the repr leaves it out."""
 
     name: str
     key: str
     memory: str
-    secret: bytes
+    digests: HoldDigests
 
     def __repr__(self) -> str:
         return f"<Tenant {self.name} {self.memory}>"
@@ -127,17 +128,17 @@ class Memory:
         if task is None:
             task = self._enrolling[name] = asyncio.create_task(self._enrol(name))
             task.add_done_callback(self._enrolled)
-        # One asks for all; whoever leaves meanwhile takes nothing from the others.
+        # All who ask share one task; one that is cancelled does not cancel it for the others.
         return await asyncio.shield(task)
 
     def _enrolled(self, task: "asyncio.Task[Tenant]") -> None:
         self._enrolling = {name: other for name, other in self._enrolling.items() if other is not task}
         if not task.cancelled():
-            # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
+            # Whoever still waits gets the exception. Where nobody does, asking for it here keeps asyncio from logging it.
             task.exception()
 
     async def _enrol(self, name: str) -> Tenant:
-        # Before anything of it is kept: whoever cares for all tenants must find it.
+        # The name goes on the list first: the sweeper finds tenants there, and must find each that has records.
         await self.names(name)
         key = tenant_key(name)
         made = self._sealer.seal(secrets.token_bytes(_SECRET_BYTES), bound_to=_SECRET)
@@ -146,7 +147,7 @@ class Memory:
         if key_id_of(stored) != self._sealer.current:
             resealed = self._sealer.seal(secret, bound_to=_SECRET)
             await self._client.ask("enroll", key, ("", "", stored, resealed))
-        tenant = Tenant(name, key, memory.decode(), secret)
+        tenant = Tenant(name, key, memory.decode(), HoldDigests(secret))
         self._tenants[name] = tenant
         return tenant
 
@@ -213,5 +214,5 @@ def text_of(told: Any) -> str:
 
 
 def _opened(stored: bytes, sealer: Sealer) -> bytes:
-    """Open what may date from before the first key."""
+    """Open a secret, which may have been stored before there was a seal key."""
     return (Sealer() if key_id_of(stored) is None else sealer).open(stored, bound_to=_SECRET)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import orjson
 
@@ -33,9 +34,8 @@ class Pins:
         wanted = {**lost, **{manifest.digest: manifest for manifest in more}}
         texts = [part for pin in wanted.values() for part in (pin.digest, _text(pin, wall))]
         _, told = await self._client.ask("pin", shared_key("manifests"), tuple(texts))
-        found = sorted((orjson.loads(text) for text in told), key=lambda it: (it.pop("pinned_wall"), it["digest"]))
-        pins = (PinnedManifest(**{**it, "canonical": it["canonical"].encode()}) for it in found)
-        self._known = {pin.digest: pin for pin in pins}
+        found = sorted(map(orjson.loads, told), key=lambda it: (it["pinned_wall"], it["digest"]))
+        self._known = {it["digest"]: _pin(it) for it in found}
         self._pinned_in = self._memory.epoch
         return tuple(self._known.values())
 
@@ -49,7 +49,7 @@ class Pins:
             return await self._asked()
         if self._next is None:
             self._next = asyncio.create_task(self._after(self._under_way))
-        # One asks for all; whoever leaves meanwhile takes nothing from the others.
+        # All who wait share one question; one that is cancelled does not cancel it for the others.
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(answer)
         return await answer
@@ -84,6 +84,16 @@ class Pins:
     def are_lost(self) -> bool:
         """Whether the memory is another than they were pinned in: `keep` pins them again."""
         return bool(self._known) and self._pinned_in != self._memory.epoch
+
+
+def _pin(told: dict[str, Any]) -> PinnedManifest:
+    return PinnedManifest(
+        digest=told["digest"],
+        tool=told["tool"],
+        operation=told["operation"],
+        revision=told["revision"],
+        canonical=told["canonical"].encode(),
+    )
 
 
 def _text(pin: PinnedManifest, wall: float) -> bytes:

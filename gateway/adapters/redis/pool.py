@@ -69,7 +69,7 @@ class Pool:
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
             self._opening.add_done_callback(self._opened)
-        # One opens it for all; whoever leaves meanwhile takes nothing from the others.
+        # All who ask share one task; one that is cancelled does not cancel it for the others.
         return await asyncio.shield(self._opening)
 
     async def take(self) -> AbstractConnection:
@@ -130,7 +130,7 @@ class Pool:
     def _opened(self, opening: "asyncio.Task[Line]") -> None:
         self._opening = None
         if not opening.cancelled():
-            # It belongs to whoever still waits; where nobody does, there is nobody to reproach.
+            # Whoever still waits gets the exception. Where nobody does, asking for it here keeps asyncio from logging it.
             opening.exception()
 
     def _new(self) -> AbstractConnection:

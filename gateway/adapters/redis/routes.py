@@ -168,7 +168,7 @@ class Cluster:
                     told = await ask(node, self._login, "CLUSTER", "SLOTS")
             except (RedisError, OSError):
                 continue
-            # A node that knows no name for itself means the one it was asked under.
+            # An empty name stands for the one that the node was asked under.
             return sorted((start, (master[0].decode() or node[0], master[1])) for start, _, master, *_ in told)
         raise NotConnectedError("no node of the cluster answers")
 

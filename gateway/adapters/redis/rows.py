@@ -9,7 +9,7 @@ from gateway.adapters.redis.memory import PIECE
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 
-# With the trip itself, kept within the 50 ms that the store promises.
+# The store promises that rows are kept within 50 ms: this leaves half of them for the server's answer.
 _WAIT_S: Final = 0.025
 _AWAY_S: Final = 0.5
 _MAX_WAITING: Final = 20_000

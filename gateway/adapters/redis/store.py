@@ -12,7 +12,6 @@ from gateway.adapters.redis.memory import PIECE, Memory, Reply, Tenant, shared_k
 from gateway.adapters.redis.pins import Pins
 from gateway.adapters.redis.rows import RowBuffer
 from gateway.adapters.redis.wall import WallClock
-from gateway.at_rest import codec
 from gateway.at_rest.sealing import Sealer
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
@@ -94,7 +93,7 @@ class RedisOperationStore:
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         known = self._memory.known(tenant) or await self._memory.tenant(tenant)
-        digests = [codec.hold_digest(hold, known.secret).hex() for hold in holds]
+        digests = [known.digests.of(hold).hex() for hold in holds]
         reply = await self._ask(known, "look", len(identity_keys), *identity_keys, *digests)
         occurrences, holders = reply.values
         found = records.decode_many(occurrences, tenant, self._sealer)
@@ -112,7 +111,7 @@ class RedisOperationStore:
             if name is not None:
                 await self._append(name, change.rows)
             return Applied()
-        # The one whose secret holds are digested with is the one that is asked: to another memory they would say nothing.
+        # Digests are made with the secret of the memory that is asked: in another they would match no hold.
         tenant = self._memory.known(name) or await self._memory.tenant(name)
         if change.before is None and self._pins.are_lost():
             # In another memory no record may name a manifest that is not pinned there.

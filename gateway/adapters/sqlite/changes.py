@@ -16,11 +16,12 @@ from gateway.adapters.sqlite import approvals
 from gateway.adapters.sqlite.approvals import PreparedApproval
 from gateway.adapters.sqlite.queries import holders_of, record_by_key
 from gateway.at_rest import codec
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.quick import quick
 from gateway.stages.execute.approval.ports import ApprovalOvertaken
 from gateway.stages.execute.operation.ports import Applied, Change, Commit, HeldBy, Stale
-from gateway.stages.execute.operation.record import Hold, Record, State, is_send, leads_on
+from gateway.stages.execute.operation.record import Record, State, is_send, leads_on
 
 _INSERT: Final = """
 INSERT INTO operations (key, identity_key, occurrence, operation_id, tenant, tool, subject, run_id, state, version,
@@ -93,14 +94,10 @@ def append_rows(connection: apsw.Connection, rows: Sequence[tuple[Any, ...]]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applier:
-    """Applies prepared changes inside a transaction that somebody else has begun and will commit.
-
-    Attributes:
-        hold_secret: keys the digests of hold entries.
-    """
+    """Applies prepared changes inside a transaction that somebody else has begun and will commit."""
 
     sealer: Sealer
-    hold_secret: bytes
+    digests: HoldDigests
 
     def apply(self, connection: apsw.Connection, prepared: Prepared, now: float) -> Commit:
         """Apply one change whole, or say why not and change nothing. `now` is the store's clock."""
@@ -137,7 +134,7 @@ class Applier:
         if after is None or not after.holds or not is_send(change.before, after):
             return None
         for hold in after.standing_holds():
-            for holder in holders_of(connection, self._digest(hold), self.sealer):
+            for holder in holders_of(connection, self.digests.of(hold), self.sealer):
                 if holder.key != after.key:
                     return HeldBy(hold, holder)
         return None
@@ -160,14 +157,12 @@ class Applier:
         if stood == stands:
             return
         for hold in set(stood).difference(stands):
-            connection.execute("DELETE FROM holds WHERE digest = ? AND key = ?", (self._digest(hold), after.key))
+            connection.execute("DELETE FROM holds WHERE digest = ? AND key = ?", (self.digests.of(hold), after.key))
         for hold in set(stands).difference(stood):
             connection.execute(
-                "INSERT INTO holds (digest, key) VALUES (?, ?) ON CONFLICT DO NOTHING", (self._digest(hold), after.key)
+                "INSERT INTO holds (digest, key) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (self.digests.of(hold), after.key),
             )
-
-    def _digest(self, hold: Hold) -> bytes:
-        return codec.hold_digest(hold, self.hold_secret)
 
 
 def _write_record(connection: apsw.Connection, prepared: Prepared, after: Record, now: float) -> bool:

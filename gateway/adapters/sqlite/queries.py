@@ -11,6 +11,7 @@ import apsw
 
 from gateway.adapters.sqlite.care import last_buried
 from gateway.at_rest import codec
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
@@ -47,11 +48,11 @@ def met(
     tenant: str,
     identity_keys: Sequence[str],
     holds: Sequence[Hold],
-    secret: bytes,
+    digests: HoldDigests,
     sealer: Sealer,
 ) -> tuple[tuple[Record, ...], tuple[tuple[Hold, Record], ...]]:
     """Every record of a tenant's identities, oldest first, and who stands on these holds: one statement, one moment."""
-    by_digest = {codec.hold_digest(hold, secret): hold for hold in holds}
+    by_digest = {digests.of(hold): hold for hold in holds}
     sql, values = _meeting(len(identity_keys), len(by_digest)), (*identity_keys, tenant, *by_digest)
     own: list[tuple[int, Record]] = []
     standing: dict[bytes, list[Record]] = {digest: [] for digest in by_digest}

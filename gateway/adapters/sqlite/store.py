@@ -16,6 +16,7 @@ from gateway.adapters.sqlite.rows import RowBuffer
 from gateway.adapters.sqlite.wall import WallClock
 from gateway.adapters.sqlite.writer import Writer
 from gateway.at_rest import codec
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer
 from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.approval.ports import ApprovalFilter
@@ -61,7 +62,8 @@ class SqliteOperationStore:
             durable=self._tell_witness,
         )
         self._rows = RowBuffer(self._writer)
-        self._applier = changes.Applier(sealer=sealer, hold_secret=file.hold_secret)
+        self._digests = HoldDigests(file.hold_secret)
+        self._applier = changes.Applier(sealer=sealer, digests=self._digests)
 
     @classmethod
     def open(
@@ -131,8 +133,8 @@ class SqliteOperationStore:
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         def read(connection: apsw.Connection) -> Snapshot:
-            secret, now = self._file.hold_secret, self.now()
-            found, holders = queries.met(connection, tenant, identity_keys, holds, secret, self._sealer)
+            now = self.now()
+            found, holders = queries.met(connection, tenant, identity_keys, holds, self._digests, self._sealer)
             return Snapshot(now=now, occurrences=found, holders=holders)
 
         return await self._read(read)

@@ -166,17 +166,6 @@ def test_doubt_begins_with_the_oldest_unknown_attempt() -> None:
     assert codec.doubt_wall(replace(FULL, state=State.DONE)) is None
 
 
-def test_equal_holds_have_equal_digests() -> None:
-    """Tenant, name and value are told apart, also where their texts run together; another file's secret gives others."""
-    holds = [Hold("t", "a", "b"), Hold("ta", "", "b"), Hold("t", "ab", ""), Hold("t", "a", "c"), Hold("u", "a", "b")]
-
-    digests = {codec.hold_digest(hold, b"secret") for hold in holds}
-
-    assert len(digests) == len(holds)
-    assert codec.hold_digest(Hold("t", "a", "b"), b"secret") in digests
-    assert codec.hold_digest(Hold("t", "a", "b"), b"another") not in digests
-
-
 def test_a_row_comes_back() -> None:
     """Every field of it, and the columns it is asked for by."""
     row = ExecutionRow(

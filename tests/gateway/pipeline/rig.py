@@ -13,12 +13,14 @@ from gateway.adapters.cel.engine import CelEngine
 from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.memory.breakers import MemoryBreakers
+from gateway.adapters.memory.limits import MemoryLimits
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.sqlite.host import Host, filesystem_type
 from gateway.adapters.sqlite.store import SqliteOperationStore
 from gateway.adapters.system.clock import SystemClock
-from gateway.app import wire
+from gateway.app import Shared, wire
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.envelope import Envelope
 from gateway.contract.execution import ExecutionRow
@@ -30,7 +32,7 @@ from gateway.settings import Settings
 from gateway.stages.execute.operation.ports import OperationFilter, OperationStore, RowFilter
 from gateway.stages.execute.operation.record import Record, State
 from tests.gateway.manifest.sample import KEYED, PLAIN, READ, REMOVED, changed
-from tests.gateway.pipeline.provider import Provider
+from tests.gateway.pipeline.provider import Provider, cut, listing
 from tests.waiting import PATIENCE_S, eventually
 
 ALL: Final = frozenset({"things:read", "things:write"})
@@ -109,6 +111,8 @@ class Rig:
     pipeline: Pipeline
     shelf: Shelf
     manifests: Path
+    wrapped: bool = False
+    """The store is one before the real one: breakers and limits are then each gateway's own."""
     faults: list[BaseException] = field(default_factory=list)
     others: list[Pipeline] = field(default_factory=list)
 
@@ -147,6 +151,7 @@ class Rig:
             store=self.store,
             telemetry=OtelTelemetry(TelemetrySettings(), SystemClock(), "0"),
             transport=self.parts.transport,
+            shared=_shared(wrapped=self.wrapped),
         )
         made = Pipeline(parts or replace(fresh, bounds=self.parts.bounds), noted(self.faults))
         self.others.append(made)
@@ -201,6 +206,19 @@ class Rig:
         return list(envelope.data["operations"])
 
 
+async def absent(gateway: Rig) -> str:
+    """A write in doubt that was never carried out, with a look-up that says so; its id."""
+    gateway.provider.every_read = listing()
+    gateway.provider.writes += [cut]
+    envelope = await gateway.call()
+    assert envelope.meta.operation_id is not None
+    return envelope.meta.operation_id
+
+
+def _shared(*, wrapped: bool) -> Shared | None:
+    return (MemoryBreakers(SystemClock()), MemoryLimits(SystemClock())) if wrapped else None
+
+
 def noted(faults: list[BaseException]) -> Callable[[str, BaseException], None]:
     """Keeps faults that no caller is told of."""
 
@@ -242,7 +260,14 @@ async def rigged(
     kept = wrap(inner) if wrap else inner
     heard = telemetry or OtelTelemetry(TelemetrySettings(), SystemClock(), "0")
     transport = HttpToolTransport(SystemClock(), egress=EgressPolicy((f"127.0.0.1:{provider.port}",)))
-    parts = wire(Settings.model_validate(settings or {}), shelf=shelf, store=kept, telemetry=heard, transport=transport)
+    parts = wire(
+        Settings.model_validate(settings or {}),
+        shelf=shelf,
+        store=kept,
+        telemetry=heard,
+        transport=transport,
+        shared=_shared(wrapped=wrap is not None),
+    )
     faults: list[BaseException] = []
     rig = Rig(
         provider=provider,
@@ -252,6 +277,7 @@ async def rigged(
         pipeline=Pipeline(parts, noted(faults)),
         shelf=shelf,
         manifests=shelf_dir,
+        wrapped=wrap is not None,
         faults=faults,
     )
     if started:

@@ -9,8 +9,8 @@ from gateway.contract.execution import RowKind
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import act, acts_then, answer, cut, late, listing
-from tests.gateway.pipeline.rig import Rig, keyed
+from tests.gateway.pipeline.provider import act, acts_then, answer, cut, late
+from tests.gateway.pipeline.rig import absent, keyed
 
 SETTLE_AFTER_S = 31.0
 
@@ -19,15 +19,6 @@ UNHELD = {"reconcile.inline": "0ms"}
 
 
 ONCE = {"retry.max_attempts": 1}
-
-
-async def absent(gateway: Rig) -> str:
-    """A write in doubt that was never carried out, with a look-up that says so; its id."""
-    gateway.provider.every_read = listing()
-    gateway.provider.writes += [cut]
-    envelope = await gateway.call()
-    assert envelope.meta.operation_id is not None
-    return envelope.meta.operation_id
 
 
 async def test_after_a_negative_nothing_is_replayed(rig: MakeRig) -> None:

@@ -12,7 +12,7 @@ from tests.clocks import ManualClock
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import Reply, acts_then, answer, cut, drip, listing, silence, when
-from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain, read
+from tests.gateway.pipeline.rig import absent, keyed, looked_up, plain, read
 from tests.gateway.pipeline.trouble import Wires, everything
 from tests.waiting import eventually
 
@@ -22,15 +22,6 @@ UNHELD = {"reconcile.inline": "0ms"}
 ONCE = {"retry.max_attempts": 1}
 # Pulse, sweeper, inbox, forgetting and the count of what is unknown.
 BESIDE_CALLS = 5
-
-
-async def absent(gateway: Rig) -> str:
-    """A write in doubt that was never carried out, with a look-up that says so; its id."""
-    gateway.provider.every_read = listing()
-    gateway.provider.writes += [cut]
-    envelope = await gateway.call()
-    assert envelope.meta.operation_id is not None
-    return envelope.meta.operation_id
 
 
 async def test_a_negative_counts_only_after_its_time(rig: MakeRig) -> None:

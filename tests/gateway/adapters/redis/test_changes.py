@@ -10,7 +10,7 @@ import pytest
 from gateway.adapters.redis.changes import prepare, tenant_of
 from gateway.adapters.redis.memory import Tenant
 from gateway.adapters.redis.scripts import clock_text, script
-from gateway.at_rest.codec import hold_digest
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
 from gateway.stages.execute.operation.record import Record, State, is_send
@@ -18,7 +18,7 @@ from gateway.stages.execute.operation.table import Event
 from tests.conformance.moves import CANARY, claimed, fire, history, row
 from tests.conformance.stores import SEAL_KEY
 
-TENANT = Tenant("acme", "k", "m", b"s" * 32)
+TENANT = Tenant("acme", "k", "m", HoldDigests(b"s" * 32))
 SEALER = Sealer.parse(SEAL_KEY)
 TOLD = re.split(r",\s+", re.findall(r"local (key, [\w,\s]+) = unpack", script("commit", clock_text()).text)[0])
 """The script's own names for what it is told."""
@@ -78,7 +78,7 @@ def test_holds_are_taken_once_and_left_once() -> None:
     before, sent = history("a", State.SENT, 1.0)
     done = fire(sent, Event.DONE, 1.0)
     again = replace(sent, version=sent.version + 1, attempts=(*sent.attempts, replace(sent.attempts[0], number=2)))
-    digests = [hold_digest(hold, TENANT.secret).hex() for hold in sent.holds]
+    digests = [TENANT.digests.of(hold).hex() for hold in sent.holds]
     stood = [
         [told(change, after)[name] for name in ("checks", "takes", "leaves")]
         for change, after in (

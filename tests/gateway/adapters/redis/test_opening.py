@@ -1,4 +1,4 @@
-"""A store on Redis from its settings."""
+"""A store on Redis from its address."""
 
 import pytest
 
@@ -7,28 +7,26 @@ from gateway.adapters.redis.breakers import RedisBreakers
 from gateway.adapters.redis.limits import RedisLimits
 from gateway.adapters.redis.opening import beside, open_redis
 from gateway.adapters.system.clock import SystemClock
-from gateway.settings import Settings
 
 
 async def test_breakers_and_limits_stand_beside_a_store_on_redis() -> None:
     """They ask the same servers, through the store's own client."""
     clock = SystemClock()
-    store = open_redis(Settings(store="redis://127.0.0.1:9"), None, clock)
-    found = beside(store, clock)
+    store = open_redis("redis://127.0.0.1:9", clock)
+    breakers, limits = beside(store, clock)
     await store.close()
-    assert found is not None
-    breakers, limits = found
     assert (type(breakers), type(limits)) == (RedisBreakers, RedisLimits)
     assert breakers._client is limits._client is store.client
 
 
 def test_nothing_stands_beside_another_store() -> None:
-    """None says that it is on no Redis."""
+    """Rather than breakers that nobody shares there are none."""
     clock = SystemClock()
-    assert beside(MemoryOperationStore(clock), clock) is None
+    with pytest.raises(TypeError, match="MemoryOperationStore"):
+        beside(MemoryOperationStore(clock), clock)
 
 
 def test_an_address_that_is_none_is_refused() -> None:
     """The sentence says what is wrong with it."""
-    with pytest.raises(ValueError, match="redis"):
-        open_redis(Settings(store="redis://"), None, SystemClock())
+    with pytest.raises(ValueError, match="each host of a store address"):
+        open_redis("redis://", SystemClock())

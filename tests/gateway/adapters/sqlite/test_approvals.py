@@ -1,9 +1,7 @@
 """Approvals in the file: through indexes, sealed, and brought along when a seal key comes."""
 
-import sys
-
 # ruff: noqa: S608 - what is put into the statements are constants of the module under test
-from collections.abc import Iterator
+
 from pathlib import Path
 from typing import Final
 
@@ -20,14 +18,6 @@ from tests.conformance.stores import SEAL_KEY
 from tests.gateway.stages.execute.approval.samples import asked
 
 OTHER_KEY: Final = "k2:" + "QkJC" * 10 + "QkI="
-
-
-@pytest.fixture(autouse=True)
-def _switch_interval() -> Iterator[None]:
-    """Opening a store shortens it for the whole process."""
-    interval = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(interval)
 
 
 async def kept(path: Path, seal: str = "") -> Approval:

@@ -7,6 +7,7 @@ import pytest
 from gateway.adapters.sqlite import care, changes
 from gateway.adapters.sqlite.care import Care
 from gateway.adapters.sqlite.opening import OpenFile
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import Change
 from gateway.stages.execute.operation.record import State
@@ -19,7 +20,7 @@ def test_a_record_that_does_not_open_is_passed_over(
     file: OpenFile, sealer: Sealer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is leased like the others, so that it is not met at every turn, and the log names its operation."""
-    applier = changes.Applier(sealer=sealer, hold_secret=file.hold_secret)
+    applier = changes.Applier(sealer=sealer, digests=HoldDigests(file.hold_secret))
     records = [history(name, State.UNKNOWN, NOW)[-1] for name in ("a", "b")]
     for record in records:
         applier.apply(file.writing, changes.prepare(Change(after=record), sealer), NOW)

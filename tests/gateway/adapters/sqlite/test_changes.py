@@ -6,6 +6,7 @@ import pytest
 
 from gateway.adapters.sqlite import changes
 from gateway.adapters.sqlite.opening import OpenFile
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer, key_id_of
 from gateway.stages.execute.operation.ports import Applied, Change
 from gateway.stages.execute.operation.record import State, is_send
@@ -18,7 +19,7 @@ NOW = 1_000.0
 
 def apply(file: OpenFile, sealer: Sealer, change: Change) -> list[str]:
     """Apply a change and give the statements that it took."""
-    applier = changes.Applier(sealer=sealer, hold_secret=file.hold_secret)
+    applier = changes.Applier(sealer=sealer, digests=HoldDigests(file.hold_secret))
     prepared = changes.prepare(change, sealer)
     with asked(file.writing) as statements:
         assert applier.apply(file.writing, prepared, NOW) == Applied()
@@ -69,7 +70,7 @@ def test_the_length_of_a_lease_is_remembered(file: OpenFile, sealer: Sealer) -> 
     apply(file, sealer, Change(after=record))
     assert file.writing.execute("SELECT lease_s FROM operations").fetchall() == [(30.0,)]
     same = replace(record, version=2, owner="other")
-    applier = changes.Applier(sealer=sealer, hold_secret=file.hold_secret)
+    applier = changes.Applier(sealer=sealer, digests=HoldDigests(file.hold_secret))
     applier.apply(file.writing, changes.prepare(Change(before=record, after=same), sealer), NOW + 20.0)
     assert file.writing.execute("SELECT lease_s FROM operations").fetchall() == [(30.0,)]
     longer = replace(same, version=3, lease_until=NOW + 100.0)
@@ -87,7 +88,7 @@ def test_an_id_is_taken_once(file: OpenFile, sealer: Sealer, column: str) -> Non
     other = (
         replace(other, operation_id=record.operation_id) if column == "operation_id" else replace(other, key=record.key)
     )
-    applier = changes.Applier(sealer=sealer, hold_secret=file.hold_secret)
+    applier = changes.Applier(sealer=sealer, digests=HoldDigests(file.hold_secret))
 
     assert applier.apply(file.writing, changes.prepare(Change(after=other), sealer), NOW) != Applied()
     assert file.writing.execute("SELECT count(*) FROM operations").fetchall() == [(1,)]

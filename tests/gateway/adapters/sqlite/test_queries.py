@@ -7,6 +7,7 @@ import pytest
 
 from gateway.adapters.sqlite import care, queries
 from gateway.adapters.sqlite.opening import OpenFile
+from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import Hold, State
@@ -16,7 +17,7 @@ OPEN = frozenset({State.UNKNOWN, State.FROZEN})
 READS: dict[str, Callable[[apsw.Connection, Sealer], object]] = {
     "by key": lambda c, s: queries.record_by_key(c, "k", s),
     "by id": lambda c, s: queries.record_by_operation_id(c, "o", s),
-    "met": lambda c, s: queries.met(c, "t", ("a", "b"), (Hold("t", "n", "v"),), b"secret", s),
+    "met": lambda c, s: queries.met(c, "t", ("a", "b"), (Hold("t", "n", "v"),), HoldDigests(b"secret"), s),
     "settled": lambda c, s: queries.settled(c, "t", "tool", 1.0, 10, s),
     "unknown": lambda c, _: queries.unknown(c, 1.0),
     "open of all": lambda c, s: queries.operations(c, OperationFilter(tenant=None, states=OPEN), s),

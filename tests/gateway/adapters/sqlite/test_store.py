@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import apsw
@@ -15,13 +15,6 @@ from gateway.stages.execute.operation.record import State
 from tests.clocks import ManualClock
 from tests.conformance.moves import claimed, drive, history, row
 from tests.waiting import eventually, turns
-
-
-@pytest.fixture(autouse=True)
-def _switch_interval() -> Iterator[None]:
-    interval = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(interval)
 
 
 @pytest.fixture

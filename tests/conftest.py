@@ -1,4 +1,4 @@
-"""What every gateway in this process leaves as it was."""
+"""What every test in this process leaves as it was."""
 
 import sys
 from collections.abc import Iterator
