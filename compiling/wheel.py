@@ -4,6 +4,7 @@ It holds the sources, too: tracebacks and `inspect` read them, and Python takes 
 """
 
 import sys
+import warnings
 from pathlib import Path
 from sysconfig import get_config_var
 from tempfile import TemporaryDirectory
@@ -30,6 +31,8 @@ def made(root: Path) -> list[str]:
 
 def wheel() -> None:
     """Pack the tree of the working directory into the folder named on the command line."""
+    # Of its own `install`, by which setuptools' bdist_wheel lays out the tree; its build backend keeps quiet of it, too.
+    warnings.filterwarnings("ignore", "setup.py install is deprecated")
     with TemporaryDirectory() as scratch:
         done = setup(
             ext_modules=[Extension(name, []) for name in made(Path())],
