@@ -1,6 +1,6 @@
 """A wheel of a tree that is compiled: what lies beside its sources is packed as it is, and nothing is compiled again.
 
-It holds the sources, too: tracebacks and `inspect` read them, and Python takes what is compiled before them.
+It holds the sources, too, for whoever reads a traceback; Python takes what is compiled before them.
 """
 
 import sys
