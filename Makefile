@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-redis test collected lint scenarios faults s11 bench compiled bench-compiled bench-gate conformance clients clients-once examples clean
+.PHONY: help demo demo-redis test collected lint scenarios faults s11 bench compiled wheel bench-compiled bench-gate conformance clients clients-once examples clean
 
 help:  ## show this
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 22
@@ -50,6 +50,9 @@ bench: $(STAMP)  ## CPU per call, as ratios to the barest proxy
 
 compiled: $(STAMP)  ## this tree again under build/compiled, what a call passes through in machine code (needs gcc; two minutes)
 	@$(BIN)/python -m compiling
+
+wheel: $(STAMP)  ## that tree as a wheel in dist/, for this Python on machines like this one
+	@$(BIN)/python -m compiling --wheel dist
 
 bench-compiled: compiled  ## the benchmark in that tree
 	@cd build/compiled && $(abspath $(BIN))/python -m bench

@@ -1,6 +1,6 @@
 """Make a copy of the tree in which what a call passes through is compiled.
 
-The copy is a tree like this one: the tests, the benchmark and `pip wheel` work in it as they do here.
+The copy is a tree like this one: the tests and the benchmark work in it as they do here. `--wheel` packs it, for `pip install`.
 """
 
 import argparse
@@ -24,20 +24,22 @@ _ROOT: Final = Path(__file__).parent.parent
 _NOT_COPIED: Final = shutil.ignore_patterns(
     ".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis"
 )
+_PACKAGES: Final = ("gateway", "agent_client")
 _BUILD: Final = "from compiling.build import build; build()"
+_WHEEL: Final = "from compiling.wheel import wheel; wheel()"
 _DONE: Final = Path("build", "compiled-with")
 """In the copy: what compiled it as it stands. It goes before a file changes, and comes back when that has been compiled."""
 
 
-def copy(into: Path) -> list[str]:
-    """Bring the copy up to date, each value written out; returns what is to be compiled.
+def copy(into: Path, root: Path = _ROOT) -> list[str]:
+    """Bring the copy of a tree up to date, each value written out; returns what is to be compiled.
 
     A file that is as it was keeps its time, so that only what changed is compiled anew.
     """
-    modules = chosen(_ROOT)
+    modules = chosen(root)
     with_values = set(modules)
-    for source in _files(_ROOT):
-        name = source.relative_to(_ROOT).as_posix()
+    names = {source.relative_to(root).as_posix(): source for source in _files(root)}
+    for name, source in names.items():
         target = into / name
         content = source.read_bytes()
         if name in with_values:
@@ -47,17 +49,23 @@ def copy(into: Path) -> list[str]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             shutil.copymode(source, target)
-    _forget(into, with_values)
+    _forget(into, with_values, set(names))
     return modules
 
 
-def _forget(into: Path, modules: set[str]) -> None:
-    """What was compiled of a module that is to be compiled no longer: Python would take it before the source."""
-    for made in (into / "gateway").rglob("*.so"):
-        source = made.with_name(f"{made.name.partition('.')[0]}.py")
-        if source.relative_to(into).as_posix() not in modules:
+def _forget(into: Path, modules: set[str], names: set[str]) -> None:
+    """Take from the packages what is in them no longer, and what was compiled of a module that is to be compiled no longer.
+
+    Python would take the one before the source, and a wheel would hold the other.
+    """
+    for path in [path for package in _PACKAGES for path in _files(into / package)]:
+        if path.suffix == ".so":
+            kept = path.with_name(f"{path.name.partition('.')[0]}.py").relative_to(into).as_posix() in modules
+        else:
+            kept = path.relative_to(into).as_posix() in names
+        if not kept:
             (into / _DONE).unlink(missing_ok=True)
-            made.unlink()
+            path.unlink()
 
 
 def as_compiled(source: str, name: str) -> str:
@@ -99,22 +107,35 @@ def _compiled_with(modules: list[str]) -> str:
     return "\n".join([sys.version, *(f"{name} {version(name)}" for name in ("mypy", "setuptools")), *modules])
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m compiling", description=__doc__)
-    parser.add_argument("--into", type=Path, default=_ROOT / "build" / "compiled", help="the copy's folder")
-    into = parser.parse_args().into.resolve()
-    if shutil.which("cc") is None:
-        print("compiling needs a C compiler (`cc`): on Debian, apt-get install gcc", file=sys.stderr)
-        return 2
-    modules = copy(into)
+def compile_(into: Path, modules: list[str]) -> int:
+    """Compile what is not compiled as it stands; returns the exit status."""
     if is_done(into, modules):
         print(f"{into} is compiled as it stands")
         return 0
     print(f"compiling {len(modules)} modules into {into}", flush=True)
-    status = subprocess.run([sys.executable, "-c", _BUILD, *modules], cwd=into, check=False).returncode
+    status = _run_in(into, _BUILD, *modules)
     if status == 0:
         mark_done(into, modules)
+    return status
+
+
+def _run_in(into: Path, code: str, *words: str) -> int:
+    return subprocess.run([sys.executable, "-c", code, *words], cwd=into, check=False).returncode
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m compiling", description=__doc__)
+    parser.add_argument("--into", type=Path, default=_ROOT / "build" / "compiled", help="the copy's folder")
+    parser.add_argument("--wheel", type=Path, metavar="DIR", help="pack it into a wheel in this folder")
+    told = parser.parse_args()
+    if shutil.which("cc") is None:
+        print("compiling needs a C compiler (`cc`): on Debian, apt-get install gcc libc6-dev", file=sys.stderr)
+        return 2
+    into = told.into.resolve()
+    status = compile_(into, copy(into))
+    if status == 0 and told.wheel is not None:
+        status = _run_in(into, _WHEEL, str(told.wheel.resolve()))
     return status
 
 

@@ -48,6 +48,18 @@ def test_it_is_built_in_one_stage_and_run_in_another() -> None:
     assert "--from=build" in only("COPY")
 
 
+def test_what_it_runs_is_compiled() -> None:
+    """It has the environment that the wheel was installed in, and neither a compiler nor what drives it."""
+    built = " ".join(arguments for name, arguments in instructions() if name == "RUN")
+
+    assert "python -m compiling --wheel /wheel" in built
+    assert "/opt/oncegate/bin/python -m pip install" in built
+    assert '"$(echo /wheel/*.whl)[gateway]"' in built
+    assert "oncegate version | grep -w compiled" in built
+    assert only("COPY").split() == ["--from=build", "/opt/oncegate", "/opt/oncegate"]
+    assert not [arguments for name, arguments in last_stage() if name == "RUN" and re.search("apt|pip", arguments)]
+
+
 def test_it_runs_as_nobody_in_particular() -> None:
     """A numeric user above those of any host, so that `runAsNonRoot` can be checked."""
     user, _, group = only("USER").partition(":")

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from agent_client.gateway_client.reading import NotAnEnvelope
@@ -60,7 +61,7 @@ def read_approval(data: Mapping[str, Any]) -> ApprovalView:
 
 def _tool(data: Mapping[str, Any]) -> ToolSummary:
     """A newer gateway may tell more of a tool; it is left out."""
-    return ToolSummary(**{name: data[name] for name in ToolSummary.__slots__ if name in data})
+    return ToolSummary(**{each.name: data[each.name] for each in fields(ToolSummary) if each.name in data})
 
 
 def _moment(text: str | None) -> float | None:

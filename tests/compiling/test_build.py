@@ -1,9 +1,5 @@
 """A small tree, really compiled, behaves as the source does."""
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,173 +8,7 @@ from compiling.__main__ import as_compiled, copy, is_done, mark_done
 from compiling.build import grouped
 from compiling.rings import RingError
 from compiling.settled import SettledError
-
-ROOT = Path(__file__).parent.parent.parent
-SOURCE = '''
-import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from gateway.contract.changed import changed
-from gateway.contract.quick import quick
-
-
-@quick
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refund:
-    """One refund."""
-
-    order: str
-    paise: int = 0
-    facts: dict[str, int] = field(default_factory=dict)
-    value: str = ""
-
-
-def valued(refund: Refund) -> Refund:
-    """Changed by compiled code, in a field of any name."""
-    return changed(refund, value="new")
-
-
-class Refused(ValueError):
-    """It was refused."""
-
-    def __init__(self, message: str, *, code: str) -> None:
-        super().__init__(message)
-        self._code = code
-
-    @property
-    def code(self) -> str:
-        return self._code
-
-
-class TooLarge(Refused):
-    """It was refused for its size."""
-
-    @property
-    def code(self) -> str:
-        return "too_large"
-
-
-def refuse(error: Refused) -> str:
-    """The code of a refusal, asked by compiled code."""
-    return error.code
-
-
-async def answered(refuses: bool, told: list[str]) -> None:
-    """Wait in a handler."""
-    try:
-        if refuses:
-            raise Refused("no", code="rejected")
-    except Refused as refused:
-        await asyncio.sleep(0)
-        told.append(refused.code)
-
-
-async def ended(waiting: bool, told: list[str]) -> None:
-    """What it is to raise, after a handler that waited."""
-    await answered(True, told)
-    try:
-        if waiting:
-            await asyncio.sleep(0)
-    finally:
-        told.append("at last")
-
-
-async def shared(told: list[str], later: Callable[[Callable[[str], None]], None]) -> None:
-    """Hand on functions that share what this coroutine has, and wait."""
-
-    def tell(what: str) -> None:
-        told.append(what)
-
-    later(tell)
-    later(lambda what: told.append(what))
-    await asyncio.sleep(0)
-'''
-REFUND = '''
-class Refund:
-    """Its fields in some order."""
-
-    def __init__(self, paise: int) -> None:
-        self.{first}: int = paise if "{first}" == "paise" else 0
-        self.{second}: int = paise if "{second}" == "paise" else 0
-'''
-ASKS = '''def paise() -> int:
-    """By the place of the field, not by its name."""
-    return Refund(5).paise
-'''
-ASKED = """
-import asyncio
-import gc
-from dataclasses import replace
-import small
-from gateway.at_rest.json_text import json_text
-from gateway.contract.changed import changed
-
-assert small.__file__.endswith(".so"), small.__file__
-refund = small.Refund(order="ORD-1")
-assert refund == small.Refund(order="ORD-1", paise=0)
-assert changed(refund, paise=5) == replace(refund, paise=5) != refund
-assert json_text(refund) == b'{"order":"ORD-1","paise":0,"facts":{},"value":""}'
-assert small.valued(refund).value == "new"
-assert small.refuse(small.Refused("no", code="rejected")) == "rejected"
-assert small.refuse(small.TooLarge("no", code="rejected")) == "too_large"
-told = []
-asyncio.run(small.ended(True, told))
-assert told == ["rejected", "at last"], told
-
-
-async def left() -> int:
-    gc.collect()
-    gc.disable()
-    await small.ended(True, told)
-    functions = []
-    await small.shared(told, functions.append)
-    functions.pop()("lambda"), functions.pop()("def")
-    return gc.collect()
-
-
-assert asyncio.run(left()) == 0, gc.garbage
-assert told[2:] == ["rejected", "at last", "lambda", "def"], told
-print("as before")
-"""
-
-
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_what_is_compiled_behaves_as_its_source_does(tmp_path: Path) -> None:
-    """Filled, compared, changed, told as JSON, an exception's method asked; and nothing is left to the garbage collector."""
-    (tmp_path / "small.py").write_text(as_compiled(SOURCE, "small.py"), encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT)}
-
-    def run(*words: str) -> str:
-        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    run(sys.executable, "-c", "from compiling.build import build; build()", "small.py")
-    (tmp_path / "small.py").unlink()
-    assert run(sys.executable, "-c", ASKED) == "as before\n"
-
-
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_a_module_that_has_changed_is_compiled_anew(tmp_path: Path) -> None:
-    """Of several that are compiled together; with it, what reaches into the classes of its own."""
-    (tmp_path / "refund.py").write_text(REFUND.format(first="paise", second="fee"), encoding="utf-8")
-    (tmp_path / "asked.py").write_text("from refund import Refund\n\n\n" + ASKS, encoding="utf-8")
-
-    def told() -> str:
-        build = "from compiling.build import build; build()"
-        for words in (["-c", build, "refund.py", "asked.py"], ["-c", "import asked; print(asked.paise())"]):
-            environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}", "MYPYPATH": str(tmp_path)}
-            done = subprocess.run(
-                [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
-        assert len([*tmp_path.glob("*.so")]) == 3
-        return done.stdout
-
-    assert told() == "5\n"
-    (tmp_path / "refund.py").write_text(REFUND.format(first="fee", second="paise"), encoding="utf-8")
-    (tmp_path / "asked.py").write_text("from refund import Refund\n\n\n" + ASKS.replace("5", "6"), encoding="utf-8")
-    assert told() == "6\n"
+from tests.compiling.small_tree import ROOT, SOURCE, plant
 
 
 def test_what_would_be_compiled_wrongly_is_not_written() -> None:
@@ -191,50 +21,74 @@ def test_what_would_be_compiled_wrongly_is_not_written() -> None:
         as_compiled("def walk():\n    def down():\n        down()\n", "small.py")
 
 
-def test_the_copy_is_the_tree_with_its_values_written_out(tmp_path: Path) -> None:
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A small one, to be copied."""
+    plant(tmp_path / "tree")
+    return tmp_path / "tree"
+
+
+def test_the_copy_is_the_tree_with_its_values_written_out(tree: Path, tmp_path: Path) -> None:
     """And a file that is as it was keeps its time, so that only what changed is compiled anew."""
-    modules = copy(tmp_path)
-    assert "gateway/contract/envelope.py" in modules
-    envelope = tmp_path / "gateway/contract/envelope.py"
-    assert "def __copy__(self)" in envelope.read_text(encoding="utf-8")
-    assert (tmp_path / "README.md").read_bytes() == (ROOT / "README.md").read_bytes()
-    assert not (tmp_path / ".git").exists()
-    envelope.write_text("another", encoding="utf-8")
-    before = (tmp_path / "README.md").stat().st_mtime_ns
-    copy(tmp_path)
-    assert (tmp_path / "README.md").stat().st_mtime_ns == before
-    assert "def __copy__(self)" in envelope.read_text(encoding="utf-8")
+    (tree / ".git").mkdir()
+    (tree / ".git/HEAD").touch()
+    modules = copy(tmp_path / "copy", tree)
+    small = tmp_path / "copy/gateway/contract/small.py"
+    assert "gateway/contract/small.py" in modules
+    assert "def __copy__(self)" in small.read_text(encoding="utf-8")
+    assert (tmp_path / "copy/README.md").read_bytes() == (ROOT / "README.md").read_bytes()
+    assert not (tmp_path / "copy/.git").exists()
+    small.write_text("another", encoding="utf-8")
+    before = (tmp_path / "copy/README.md").stat().st_mtime_ns
+    copy(tmp_path / "copy", tree)
+    assert (tmp_path / "copy/README.md").stat().st_mtime_ns == before
+    assert "def __copy__(self)" in small.read_text(encoding="utf-8")
 
 
-def test_a_module_is_compiled_no_longer(tmp_path: Path) -> None:
+def test_a_module_is_compiled_no_longer(tree: Path, tmp_path: Path) -> None:
     """What was made of it goes, for Python would take it before the source; what is still to be compiled stays."""
-    copy(tmp_path)
-    kept = tmp_path / "gateway/contract/envelope.cpython-311-x86_64-linux-gnu.so"
-    gone = tmp_path / "gateway/fronts/http/health.cpython-311-x86_64-linux-gnu.so"
+    copy(tmp_path, tree)
+    kept = tmp_path / "gateway/contract/small.cpython-311-x86_64-linux-gnu.so"
+    gone = tmp_path / "gateway/demo/cpython.cpython-311-x86_64-linux-gnu.so"
     kept.touch()
     gone.touch()
-    copy(tmp_path)
+    copy(tmp_path, tree)
     assert (kept.exists(), gone.exists()) == (True, False)
 
 
-def test_what_is_compiled_as_it_stands_is_left_alone(tmp_path: Path) -> None:
+def test_what_the_tree_has_no_longer_leaves_the_copy(tree: Path, tmp_path: Path) -> None:
+    """A module and data, for a wheel would hold them; what is compiled is to be packed anew."""
+    copy(tmp_path / "copy", tree)
+    (tmp_path / "copy/build").mkdir()
+    mark_done(tmp_path / "copy", [])
+    for name in ("gateway/contract/asked.py", "gateway/adapters/redis/lua/find.lua"):
+        (tree / name).unlink()
+        assert (tmp_path / "copy" / name).exists()
+    copy(tmp_path / "copy", tree)
+    assert not (tmp_path / "copy/gateway/contract/asked.py").exists()
+    assert not (tmp_path / "copy/gateway/adapters/redis/lua/find.lua").exists()
+    assert not is_done(tmp_path / "copy", [])
+
+
+def test_what_is_compiled_as_it_stands_is_left_alone(tree: Path, tmp_path: Path) -> None:
     """Until a file differs, another module is to be compiled, or what was made of one is not there."""
-    copy(tmp_path)
-    (tmp_path / "build").mkdir()
-    modules = ["gateway/contract/envelope.py"]
-    made = tmp_path / "gateway/contract/envelope.cpython-311-x86_64-linux-gnu.so"
+    into = tmp_path / "copy"
+    copy(into, tree)
+    (into / "build").mkdir()
+    modules = ["gateway/contract/small.py"]
+    made = into / "gateway/contract/small.cpython-311-x86_64-linux-gnu.so"
     made.touch()
-    assert not is_done(tmp_path, modules)
-    mark_done(tmp_path, modules)
-    copy(tmp_path)
-    assert is_done(tmp_path, modules)
-    assert not is_done(tmp_path, [*modules, "gateway/contract/call.py"])
-    (tmp_path / "README.md").write_text("another", encoding="utf-8")
-    copy(tmp_path)
-    assert not is_done(tmp_path, modules)
-    mark_done(tmp_path, modules)
+    assert not is_done(into, modules)
+    mark_done(into, modules)
+    copy(into, tree)
+    assert is_done(into, modules)
+    assert not is_done(into, [*modules, "gateway/contract/asked.py"])
+    (into / "README.md").write_text("another", encoding="utf-8")
+    copy(into, tree)
+    assert not is_done(into, modules)
+    mark_done(into, modules)
     made.unlink()
-    assert not is_done(tmp_path, modules)
+    assert not is_done(into, modules)
 
 
 def test_generated_files_are_compiled_a_few_at_once(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Which modules are compiled."""
 
+import ast
 from pathlib import Path
 
 from compiling.modules import LEFT_OUT, chosen
@@ -32,3 +33,15 @@ def test_what_is_left_out_exists() -> None:
     """A reason outlives no module."""
     assert [name for name in LEFT_OUT if not (ROOT / name).exists()] == []
     assert not set(LEFT_OUT) & set(chosen(ROOT))
+
+
+def test_nothing_asks_a_value_for_its_slots() -> None:
+    """Compiled, it has none; `dataclasses.fields` tells the names of both. What copies values asks about either."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for package in ("gateway", "agent_client")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "__slots__"
+    ]
+    assert [each.partition(":")[0] for each in found] == ["gateway/contract/changed.py"], found
