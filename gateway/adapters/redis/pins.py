@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import orjson
 
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.memory import Memory, shared_key
-from gateway.stages.execute.operation.ports import PinnedManifest
+from gateway.stages.execute.operation.ports import PinnedManifest, StoreUnavailableError
 
 
 class Pins:
@@ -21,7 +22,7 @@ class Pins:
         self._known: dict[str, PinnedManifest] = {}
         self._pinned_in = ""
         self._under_way: asyncio.Future[None] | None = None
-        self._next: asyncio.Task[None] | None = None
+        self._next: asyncio.Task[int] | None = None
         self._waiting: list[asyncio.Future[int]] = []
 
     async def keep(self, more: Sequence[PinnedManifest], *, wall: float) -> tuple[PinnedManifest, ...]:
@@ -48,28 +49,32 @@ class Pins:
         if self._under_way is None:
             return await self._asked()
         if self._next is None:
+            self._waiting = []
             self._next = asyncio.create_task(self._after(self._under_way))
+            self._next.add_done_callback(partial(self._heard, self._waiting))
         # All who wait share one question; one that is cancelled does not cancel it for the others.
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(answer)
         return await answer
 
-    async def _after(self, before: "asyncio.Future[None]") -> None:
+    async def _after(self, before: "asyncio.Future[None]") -> int:
         await asyncio.wait({before})
+        # Whoever comes from here on waits for the question after this one.
         self._next = None
-        waiting, self._waiting = self._waiting, []
-        told: int | Exception
-        try:
-            told = await self._asked()
-        except Exception as error:  # noqa: BLE001 - told to everybody who waits
-            told = error
+        return await self._asked()
+
+    def _heard(self, waiting: "list[asyncio.Future[int]]", question: "asyncio.Task[int]") -> None:
+        """Tell everybody who waits, however the question ended."""
+        if self._next is question:
+            self._next = None
+        failure = StoreUnavailableError("the question was given up") if question.cancelled() else question.exception()
         for answer in waiting:
             if answer.done():
                 continue
-            if isinstance(told, Exception):
-                answer.set_exception(told)
+            if failure is not None:
+                answer.set_exception(failure)
             else:
-                answer.set_result(told)
+                answer.set_result(question.result())
 
     async def _asked(self) -> int:
         self._under_way = mine = asyncio.get_running_loop().create_future()

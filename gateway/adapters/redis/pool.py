@@ -62,15 +62,20 @@ class Pool:
         """The line, opened where there is none.
 
         Raises:
-            RedisError, OSError: none can be opened.
+            RedisError, OSError: none can be opened; or the pool was closed meanwhile.
         """
         if self.shared is not None and self.shared.is_open:
             return self.shared
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
             self._opening.add_done_callback(self._opened)
-        # All who ask share one task; one that is cancelled does not cancel it for the others.
-        return await asyncio.shield(self._opening)
+        opening = self._opening
+        # All who ask share one task. Neither does one that is cancelled cancel it for the others, nor does its own
+        # cancellation, where the pool is closed because another server is the master now, cancel those who asked.
+        await asyncio.wait({opening})
+        if opening.cancelled():
+            raise NotConnectedError("the pool was closed")
+        return opening.result()
 
     async def take(self) -> AbstractConnection:
         """A connection that is ready; waits for a free place.

@@ -73,3 +73,24 @@ async def test_a_question_that_fails_is_everybodys_who_shares_it(server: Server)
     server.client.delete("oncegate:{:shared}:manifests")
     assert await pins.count() == 0
     client.close()
+
+
+async def test_a_question_that_is_given_up_leaves_nobody_waiting(server: Server) -> None:
+    """Before it is asked or while it is; whoever comes afterwards is answered."""
+    client = client_of(server.url)
+    pins = Pins(client, Memory(client, Sealer()))
+    await pins.keep((PIN,), wall=1.0)
+    first = asyncio.create_task(pins.count())
+    await turns()
+    before = asyncio.all_tasks()
+    later = [asyncio.create_task(pins.count()) for _ in range(3)]
+    await turns()
+    (question,) = asyncio.all_tasks() - before - set(later)
+
+    question.cancel()
+
+    told = await asyncio.gather(*later, return_exceptions=True)
+    assert [type(it) for it in told] == [StoreUnavailableError] * 3
+    assert await first == 1
+    assert await pins.count() == 1
+    client.close()

@@ -1,6 +1,7 @@
 """Connections to one server."""
 
 import asyncio
+import socket
 
 import pytest
 from redis.asyncio.connection import AbstractConnection
@@ -165,4 +166,29 @@ async def test_a_line_that_cannot_be_opened_is_everybodys_trouble() -> None:
     for _ in range(2):
         told = await asyncio.gather(pool.line(), pool.line(), return_exceptions=True)
         assert [type(it) for it in told] == [NotConnectedError] * 2
+    pool.close()
+
+
+async def test_a_pool_that_is_closed_while_its_line_is_opened_cancels_nobody() -> None:
+    """Whoever asked is told that the connection is lost, and can ask elsewhere; as after a failover from a master that hangs."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        pool = Pool(("127.0.0.1", silent.getsockname()[1]), Login(timeout_s=5.0))
+        asking = [asyncio.create_task(pool.line()) for _ in range(3)]
+        await turns()
+
+        pool.close()
+
+        told = await asyncio.gather(*asking, return_exceptions=True)
+    assert [type(it) for it in told] == [NotConnectedError] * 3
+
+
+async def test_whoever_leaves_while_the_line_is_opened_leaves_it_to_the_others(server: Server) -> None:
+    """It is one task for all."""
+    pool = pool_of(server)
+    leaving, staying = asyncio.create_task(pool.line()), asyncio.create_task(pool.line())
+    await turns()
+    leaving.cancel()
+
+    assert (await staying).is_open
+    assert leaving.cancelled()
     pool.close()
