@@ -96,6 +96,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command line and exit with its code; see `gateway.cli.exits`."""
     try:
         oncegate.main(args=arguments, prog_name=_PROGRAM)
+    except ModuleNotFoundError:
+        raise  # what is not installed is no fault: `gateway.cli.main` says it
     except Exception as error:
         if os.environ.get("ONCEGATE_DEBUG"):
             raise

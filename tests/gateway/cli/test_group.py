@@ -1,6 +1,7 @@
 """The command line as a whole."""
 
 import importlib
+import os
 import subprocess
 import sys
 
@@ -85,3 +86,28 @@ def test_the_module_is_the_command() -> None:
     printed = subprocess.run([sys.executable, "-m", "gateway", "version"], capture_output=True, text=True, check=True)
 
     assert printed.stdout.startswith("oncegate ")
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"), [("click", ["--help"]), ("orjson", ["check", "."]), ("redis", ["serve"])]
+)
+def test_what_is_not_installed_is_named_with_what_installs_it(missing: str, words: list[str]) -> None:
+    """The base is the client alone: without the extra, or part of it, a command ends with a sentence and code 2."""
+    code = f"import sys; sys.modules[{missing!r}] = None; from gateway.cli import main; main({words!r})"
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "ONCEGATE_STORE": "redis://127.0.0.1:1",
+            "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL",
+            "PAYMENTS_URL": "http://127.0.0.1:1",
+        },
+    )
+
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        f"error: {missing} is not installed: pip install 'oncegate[gateway]'\n",
+    )
