@@ -75,7 +75,7 @@ class _Output(asyncio.StreamReaderProtocol):
         loop = asyncio.get_running_loop()
         self.reader = asyncio.StreamReader(loop=loop)
         super().__init__(self.reader, loop=loop)
-        self._closed: asyncio.Future[None] = loop.create_future()
+        self._gone: asyncio.Future[None] = loop.create_future()
         self._pipe: asyncio.BaseTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -86,7 +86,7 @@ class _Output(asyncio.StreamReaderProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell who closes it."""
         super().connection_lost(exc)
-        self._closed.set_result(None)
+        self._gone.set_result(None)
 
     async def close(self) -> None:
         """Take what has been printed, and close the pipe."""
@@ -95,7 +95,7 @@ class _Output(asyncio.StreamReaderProtocol):
                 while data := os.read(self._pipe.get_extra_info("pipe").fileno(), _READ_BYTES):
                     self.reader.feed_data(data)
             self._pipe.close()
-        await asyncio.shield(self._closed)
+        await asyncio.shield(self._gone)
 
 
 class _News(asyncio.Protocol):

@@ -174,3 +174,14 @@ def test_nothing_outlives_who_started_it(tmp_path: Path) -> None:
         starter.kill()
         # Both have it open: its end is theirs.
         assert starter.stderr.read() == b""
+
+
+async def test_the_loop_hears_of_no_fault(folder: Path) -> None:
+    """Of one process from its start to the end of its pipes."""
+    faults: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context["message"]))
+
+    await printed(await started(folder, "print('told')"))
+    await asyncio.sleep(0)
+
+    assert faults == []
