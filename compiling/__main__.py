@@ -14,6 +14,7 @@ from typing import Final
 
 from compiling.exceptions import left_ordinary
 from compiling.guards import guarded_inside
+from compiling.level import opt_level
 from compiling.modules import chosen
 from compiling.rings import refuse_rings
 from compiling.settled import refuse_settled
@@ -104,7 +105,8 @@ def mark_done(into: Path, modules: list[str]) -> None:
 
 
 def _compiled_with(modules: list[str]) -> str:
-    return "\n".join([sys.version, *(f"{name} {version(name)}" for name in ("mypy", "setuptools")), *modules])
+    made_by = [sys.version, *(f"{name} {version(name)}" for name in ("mypy", "setuptools")), f"-O{opt_level()}"]
+    return "\n".join([*made_by, *modules])
 
 
 def compile_(into: Path, modules: list[str]) -> int:

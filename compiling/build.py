@@ -12,6 +12,8 @@ from mypyc.build import mypycify
 from setuptools import setup  # type: ignore[import-untyped]
 from setuptools.command.build_ext import build_ext  # type: ignore[import-untyped]
 
+from compiling.level import opt_level
+
 _GROUPS: Final = 16
 """Into so many files the generated ones go: more would parse the header more often, fewer would each need more memory."""
 
@@ -53,8 +55,10 @@ def grouped(sources: list[str]) -> list[str]:
 
 def build() -> None:
     """Compile in place."""
-    modules = sys.argv[1:]
-    extensions = mypycify(modules, opt_level="1", debug_level="0", multi_file=True, group_name="oncegate")
+    modules, level, last = sys.argv[1:], opt_level(), Path("build", "opt-level")
+    # What is newer than its source is left as it is, however it was compiled.
+    again = ["--force"] if last.exists() and last.read_text(encoding="utf-8") != level else []
+    extensions = mypycify(modules, opt_level=level, debug_level="0", multi_file=True, group_name="oncegate")
     for extension in extensions:
         generated = [source for source in extension.sources if Path(source).name.startswith("__native_")]
         if len(generated) > 1:
@@ -67,5 +71,6 @@ def build() -> None:
         name="oncegate-compiled",
         ext_modules=extensions,
         cmdclass={"build_ext": _SideBySide},
-        script_args=["-q", "build_ext", "--inplace", f"--parallel={os.cpu_count()}"],
+        script_args=["-q", "build_ext", "--inplace", *again, f"--parallel={os.cpu_count()}"],
     )
+    last.write_text(level, encoding="utf-8")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -59,6 +59,7 @@ class Machine:
     """A clean machine."""
 
     folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
 
     def prepare(
         self, *, user: int = 1000, has: tuple[str, ...] = WHOLE, broken: tuple[str, ...] = (), targets: dict[str, str]
@@ -89,7 +90,7 @@ class Machine:
         """Call the script."""
         return subprocess.Popen(
             [str(self.folder / "tree" / ".ci" / "run")],
-            env={"PATH": str(self.folder / "bin"), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"},
+            env={"PATH": str(self.folder / "bin"), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1", **self.environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -186,6 +187,15 @@ def test_there_is_no_gate_over_what_was_not_compiled(run: Run) -> None:
     assert "x.c:1: error: no such thing" in ran.lines
     assert "!!! gate failed: nothing was compiled that it could measure (status 2)" in ran.errors
     assert "!!! not green: gate" in ran.errors
+
+
+def test_a_gate_for_which_there_is_no_time_is_not_run(run: Run, machine: Machine) -> None:
+    """The other steps are what they are, what is still being compiled is ended, and standard error says so."""
+    machine.environment["GATE_BY_S"] = "0"
+    ran = run(compiled="sleep 45")
+
+    assert (ran.status, ran.made) == (0, STEPS[:-1])
+    assert "the time is up for the benchmark's gate" in ran.errors
 
 
 @pytest.mark.parametrize("missing", ["gcc", "cc", "wrk"])
