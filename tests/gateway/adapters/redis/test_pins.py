@@ -88,9 +88,11 @@ async def test_a_question_that_is_given_up_leaves_nobody_waiting(server: Server)
     (question,) = asyncio.all_tasks() - before - set(later)
 
     question.cancel()
+    await turns()
+    again = asyncio.create_task(pins.count())
 
     told = await asyncio.gather(*later, return_exceptions=True)
     assert [type(it) for it in told] == [StoreUnavailableError] * 3
+    assert await asyncio.wait_for(again, 5) == 1
     assert await first == 1
-    assert await pins.count() == 1
     client.close()

@@ -69,3 +69,11 @@ def test_names_are_texts_too() -> None:
 
     assert clean(data) == {"a": ["x", {"b": "y"}], "n": 1}
     assert "a\u200b" in data
+
+
+@pytest.mark.parametrize("unseen", ["\x00", "\x08", "\x1b[31m", "\x7f", "\x9b", "\u200b", "\u202e"])
+def test_no_kind_of_unseen_text_is_taken_for_plain(unseen: str) -> None:
+    """ASCII or not, in a value, in a name and in a list: what JSON escapes, too."""
+    assert clean({"a": f"x{unseen}y"}) == {"a": "xy"}
+    assert clean({f"x{unseen}y": 1}) == {"xy": 1}
+    assert clean([["x", f"x{unseen}y"]]) == [["x", "xy"]]
