@@ -170,8 +170,10 @@ def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None
 
 
 def test_the_gate_waits_for_what_it_measures(run: Run, tmp_path: Path) -> None:
-    """That is compiled at the lowest priority and quickly, holds no other step up, is not shown, and makes way for none when all are done."""
-    ran = run(compiled=f"until [ -e {tmp_path}/hurried ]; do sleep 0.1; done; echo aside; (nice; echo $OPT_LEVEL) >>{tmp_path}/made")
+    """That is compiled quickly, at the lowest priority, is not shown, and makes way for none when all the others are done."""
+    ran = run(
+        compiled=f"until [ -e {tmp_path}/hurried ]; do sleep 0.1; done; echo aside; (nice; echo $OPT_LEVEL) >>{tmp_path}/made"
+    )
 
     assert (ran.status, ran.errors) == (0, "")
     assert ran.made == [*STEPS[:-1], "19", "g", GATE]
