@@ -29,6 +29,7 @@ from gateway.contract.requests import (
 from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
+from gateway.pipeline.background import Background
 from gateway.pipeline.claiming import Claims
 from gateway.pipeline.detached import Detached
 from gateway.pipeline.forgetting import Forgetting
@@ -39,7 +40,7 @@ from gateway.pipeline.opening import Opening
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.preparing import prepare
-from gateway.pipeline.pulse import Pulse, stopped
+from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.questions import Questions, unavailable
 from gateway.pipeline.reads import read_envelope, run_read
 from gateway.pipeline.reconciling import Looker
@@ -80,7 +81,7 @@ class Pipeline:
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
         self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
         self._inbox = Inbox(parts, self._pins, self._questions, self._spool)
-        self._background: list[asyncio.Task[None]] = []
+        self._background = Background(parts.clock, faults)
         self._unknown: dict[str, UnknownOperations] = {}
 
     async def call(self, call: ToolCall, caller: Caller) -> Envelope:
@@ -219,11 +220,11 @@ class Pipeline:
         """
         there = await self._opening.begin()
         self._parts.telemetry.watch_unknown(lambda: dict(self._unknown))
-        self._background.append(asyncio.create_task(self._pulse.run()))
+        self._background.begin("heartbeat", self._pulse.run)
         if there:
             self._care()
         else:
-            self._background.append(asyncio.create_task(self._care_later()))
+            self._background.begin("opening", self._care_later)
 
     async def _care_later(self) -> None:
         await self._opening.later()
@@ -231,8 +232,10 @@ class Pipeline:
 
     def _care(self) -> None:
         """Begin to care for what is in the store."""
-        cares = (self._sweeper.run(), self._inbox.run(), Forgetting(self._parts).run(), self._count_unknown())
-        self._background += [asyncio.create_task(care) for care in cares]
+        self._background.begin("sweeper", self._sweeper.run)
+        self._background.begin("approvals", self._inbox.run)
+        self._background.begin("retention", Forgetting(self._parts).run)
+        self._background.begin("unknown operations", self._count_unknown)
 
     async def drain(self, grace_s: float) -> None:
         """Refuse new writes from now on; wait for the calls that run, but no longer than `grace_s`."""
@@ -244,8 +247,7 @@ class Pipeline:
         self._claims.draining = True
         await self._detached.ended()
         await self._spool.drained(self._parts.bounds.lease_s)
-        for task in self._background:
-            await stopped(task)
+        await self._background.end()
         await self._parts.let_go()
         await self._parts.store.close()
 

@@ -1,6 +1,5 @@
 """The heartbeat: one task a process keeps the leases of everything that runs in it."""
 
-import asyncio
 import contextlib
 
 from gateway.pipeline.effort import Effort
@@ -44,10 +43,3 @@ class Pulse:
         while True:
             await self._parts.clock.sleep(self._parts.bounds.lease_s / _BEATS_A_LEASE)
             await self.beat()
-
-
-async def stopped(task: "asyncio.Task[None]") -> None:
-    """Cancel a background task and wait for its end."""
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task

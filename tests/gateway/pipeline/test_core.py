@@ -19,6 +19,7 @@ from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import late, silence
 from tests.gateway.pipeline.rig import CALLER, ending, plain, read
 from tests.gateway.pipeline.trouble import Wires, everything
+from tests.waiting import eventually
 
 
 async def test_a_write_outlives_its_caller(rig: MakeRig) -> None:
@@ -213,3 +214,30 @@ async def test_a_store_that_is_busy_for_a_moment_does_not_keep_a_gateway_from_st
     await starting
 
     assert wires.it.lost == 1
+
+
+async def test_no_fault_of_the_store_ends_what_runs_beside_calls(rig: MakeRig) -> None:
+    """Each care asks its question again, also when what it waited for was cancelled under it."""
+    wires = Wires()
+    gateway = await rig(plain(), wrap=wires)
+    clock = ManualClock(monotonic=time.monotonic(), wall=time.time())
+    other = gateway.also(replace(gateway.parts, clock=clock))
+    cares = {"lease_due": 0, "lapsed_approvals": 0, "tools_kept": 0, "count_unknown": 0}
+
+    async def cancelled_once(name: str, _: object) -> None:
+        if name in cares:
+            cares[name] += 1
+            if cares[name] == 1:
+                raise asyncio.CancelledError
+
+    wires.it.delays = cancelled_once
+    await other.start()
+    await eventually(lambda: min(cares.values()) == 1)
+    await clock.advance(60.0)
+    await eventually(lambda: min(cares.values()) >= 2)
+
+    assert {note for fault in gateway.faults for note in fault.__notes__} == {
+        "sweeper", "approvals", "retention", "unknown operations"
+    }  # fmt: skip
+    gateway.faults.clear()
+    await other._background.end()

@@ -1,0 +1,95 @@
+"""What runs beside calls does not end before the process does."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.pipeline.background import PAUSE_S, Background
+from tests.clocks import ManualClock
+
+Told = list[tuple[str, str]]
+
+
+class Work:
+    """Begins, and waits for the test to say how it ends."""
+
+    def __init__(self) -> None:
+        self.begun: list[asyncio.Future[None]] = []
+
+    async def run(self) -> None:
+        """Once."""
+        ending = asyncio.get_running_loop().create_future()
+        self.begun.append(ending)
+        await ending
+
+
+@pytest.fixture
+def told() -> Told:
+    """Faults that the log was told of."""
+    return []
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """Moved by the test."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def background(told: Told, clock: ManualClock) -> AsyncIterator[Background]:
+    """Ended after the test."""
+    made = Background(clock, lambda name, fault: told.append((name, type(fault).__name__)))
+    yield made
+    await made.end()
+
+
+async def test_what_raises_is_told_and_begun_again_after_a_pause(
+    background: Background, clock: ManualClock, told: Told
+) -> None:
+    """One bad row or record ends nobody's heartbeat for good, and a fault that stays does not keep the loop busy."""
+    work = Work()
+    background.begin("heartbeat", work.run)
+    await clock.settle()
+    work.begun[0].set_exception(ValueError("ours"))
+    await clock.advance(PAUSE_S / 2)
+    assert (told, len(work.begun)) == ([("heartbeat", "ValueError")], 1)
+    await clock.advance(PAUSE_S / 2)
+    assert (len(work.begun), len(background)) == (2, 1)
+
+
+async def test_a_cancellation_that_was_not_for_it_is_a_fault_like_another(
+    background: Background, clock: ManualClock, told: Told
+) -> None:
+    """A connection that somebody closed cancels whoever waits for it; the sweeper goes on."""
+    work = Work()
+    background.begin("sweeper", work.run)
+    await clock.settle()
+    work.begun[0].cancel()
+    await clock.advance(PAUSE_S)
+    assert (told, len(work.begun), len(background)) == ([("sweeper", "CancelledError")], 2, 1)
+
+
+async def test_what_returns_is_not_begun_again(background: Background, clock: ManualClock, told: Told) -> None:
+    """Waiting for the store is done once."""
+    work = Work()
+    background.begin("opening", work.run)
+    await clock.settle()
+    work.begun[0].set_result(None)
+    await clock.advance(10 * PAUSE_S)
+    assert (told, len(work.begun), len(background)) == ([], 1, 0)
+
+
+async def test_the_end_is_waited_for_and_is_no_fault(background: Background, clock: ManualClock, told: Told) -> None:
+    """While they work, and while they wait to begin again."""
+    works, other = Work(), Work()
+    background.begin("heartbeat", works.run)
+    background.begin("sweeper", other.run)
+    await clock.settle()
+    other.begun[0].set_exception(ValueError("ours"))
+    await clock.settle()
+    await background.end()
+    assert works.begun[0].cancelled()
+    assert (told, len(background)) == ([("sweeper", "ValueError")], 0)
+    await clock.advance(10 * PAUSE_S)
+    assert (len(works.begun), len(other.begun)) == (1, 1)
