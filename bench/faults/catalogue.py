@@ -9,6 +9,7 @@ from typing import Any
 from bench.faults.approval_faults import approval_race
 from bench.faults.crowd_faults import duplicates, open_door, stampede
 from bench.faults.rolling import NOTICE_S, patient, rolling_restart
+from bench.faults.sentinel_faults import master_hangs, open_watched_site
 from bench.faults.site import Conditions, open_site
 from bench.faults.store_faults import failed_over, reply_lost, store_away, store_restarted
 
@@ -55,6 +56,12 @@ FAULTS = (
         id="F13", title="failover that loses the last writes", runs=20, play=failed_over,
         conditions=Conditions(options={"ONCEGATE_LEASE_S": "2"}),
         controls={"memory-not-identified": 2},
+    ),
+    Fault(
+        id="F13b", title="Sentinel failover: the master hangs, calls go on", runs=20, play=master_hangs,
+        open=open_watched_site,
+        conditions=Conditions(options={"ONCEGATE_LEASE_S": "2"}),
+        controls={"closed-pool-cancels": 3},
     ),
     Fault(
         id="F15", title="rolling restart of three under load", runs=30, play=rolling_restart,

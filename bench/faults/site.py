@@ -76,6 +76,8 @@ class Site:
     gateways: list[Child] = field(default_factory=list)
     dice: random.Random = field(default_factory=random.Random)
     number: int = 0
+    store: str = ""
+    """Where the gateways find their records; empty: behind the proxy."""
     _started: int = 0
     _orders: int = FIRST_ORDER
 
@@ -89,9 +91,13 @@ class Site:
             name=f"gateway-{self._started}",
             options={"ONCEGATE_SWEEP_INTERVAL_S": "0.5", **self.conditions.options},
             command=self.conditions.command,
-            store=f"redis://127.0.0.1:{self.proxy.port}",
+            store=self.store or f"redis://127.0.0.1:{self.proxy.port}",
             launch=forked,
         )
+
+    async def start_gateways(self, count: int) -> None:
+        """The ones that calls go to, at once."""
+        self.gateways.extend(await asyncio.gather(*(self.start_gateway() for _ in range(count))))
 
     def new_refund(self, tool: str | None = None) -> Refund:
         """Something that is meant once, with this tool or any."""
@@ -184,8 +190,7 @@ async def open_site(folder: Path, conditions: Conditions) -> AsyncIterator[Site]
             proxy=proxy,
         )
         running.push_async_callback(_end, site)
-        starting = [site.start_gateway() for _ in range(conditions.gateways)]
-        site.gateways.extend(await asyncio.gather(*starting))
+        await site.start_gateways(conditions.gateways)
         yield site
 
 

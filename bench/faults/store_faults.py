@@ -74,7 +74,7 @@ async def store_restarted(site: Site) -> list[str]:
         site.server = await site.server.again(*KEEPS)
 
     await site.well()
-    return await _around_a_loss(site, restart, moment=moment, tool=tool, forgets=empty)
+    return await around_a_loss(site, restart, moment=moment, tool=tool, forgets=empty)
 
 
 async def failed_over(site: Site) -> list[str]:
@@ -86,7 +86,7 @@ async def failed_over(site: Site) -> list[str]:
     folder.mkdir()
     async with proxy_to(site.server.port) as tap:
         replica = await RedisProcess.start(folder, *KEEPS, "--replicaof", f"127.0.0.1 {tap.port}")
-        await _in_step(site.server)
+        await in_step(site.server)
         tap.weather.deaf = True
 
         async def fail_over() -> None:
@@ -96,17 +96,17 @@ async def failed_over(site: Site) -> list[str]:
             site.server = replica
             await site.proxy.lead_to(replica.port)
 
-        return await _around_a_loss(site, fail_over, moment=moment, tool=tool, forgets=True)
+        return await around_a_loss(site, fail_over, moment=moment, tool=tool, forgets=True)
 
 
-async def _in_step(master: RedisProcess) -> None:
+async def in_step(master: RedisProcess) -> None:
     """Wait until the replica has everything."""
     async with Redis.from_url(master.url) as asked, asyncio.timeout(30):
         while not await asked.set("in-step", "1") or not await asked.execute_command("WAIT", "1", "200"):
             pass
 
 
-async def _around_a_loss(
+async def around_a_loss(
     site: Site, lose: Callable[[], Awaitable[None]], *, moment: str, tool: str, forgets: bool
 ) -> list[str]:
     """Before it, in its midst or after it the refund is made; then it is asked for again, at once, at both gateways."""

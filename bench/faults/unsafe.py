@@ -3,6 +3,7 @@
 The product has no switch for this; each function exchanges the part that carries the protection.
 """
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from bench.scenarios import unsafe
 from gateway.adapters.redis import pool, scripts
 from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.line import Line
 from gateway.adapters.redis.memory import Memory, Tenant
 from gateway.adapters.redis.store import RedisOperationStore
 from gateway.demo.gateway_process import COMMAND
@@ -111,6 +113,20 @@ def memory_not_identified() -> None:
     unsafe.put(Memory, "_forgotten", shrug)
 
 
+def closed_pool_cancels() -> None:
+    """Whoever waits for a connection to a server that is given up is cancelled with it, as awaiting a task has it."""
+
+    async def share(self: pool.Pool) -> Line:
+        if self.shared is not None and self.shared.is_open:
+            return self.shared
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+            self._opening.add_done_callback(self._opened)
+        return await self._opening
+
+    unsafe.put(pool.Pool, "line", share)
+
+
 def no_drain() -> None:
     """SIGTERM ends the process where it stands."""
     unsafe.put(Server, "begin_drain", lambda _server: os._exit(0))
@@ -142,6 +158,7 @@ PROTECTIONS: Mapping[str, Callable[[], None]] = {
     "plain-set-nx": plain_set_nx,
     "stock-retries": stock_retries,
     "memory-not-identified": memory_not_identified,
+    "closed-pool-cancels": closed_pool_cancels,
     "no-drain": no_drain,
     "any-writer-wins": any_writer_wins,
     "half-open-for-all": unsafe.half_open_for_all,

@@ -14,6 +14,7 @@ from typing import Final
 from gateway.demo.processes import STARTS_WITHIN_S, NotStartedError, drain, end, send
 
 _READY: Final = b"Ready to accept connections"
+_WATCHES: Final = b"Sentinel ID is"
 _PR_SET_PDEATHSIG: Final = 1
 _LIBC: Final = ctypes.CDLL(None)
 _TRIES: Final = 5
@@ -47,7 +48,8 @@ class RedisProcess:
 
         `program` is another one than `find_program` finds.
 
-        `flags` are the server's own, such as `--appendonly yes`; without any it writes nothing to the disk.
+        `flags` are the server's own, such as `--appendonly yes`; without any it writes nothing to the disk. A sentinel is
+        started by the path of its file and `--sentinel`.
 
         Raises:
             NotStartedError: there is no program, or it ended; the message holds its last words.
@@ -70,7 +72,7 @@ class RedisProcess:
             except BaseException:
                 await end(process, signal.SIGKILL)
                 raise
-            if said and _READY in said[-1]:
+            if said and _is_ready(said[-1]):
                 return cls(process, chosen, folder)
             await end(process, signal.SIGKILL)
         raise NotStartedError(f"{program}\n{b''.join(said[-10:]).decode(errors='replace')}")
@@ -120,9 +122,13 @@ async def _until_ready(process: asyncio.subprocess.Process) -> list[bytes]:
     said: list[bytes] = []
     async for line in process.stdout:
         said.append(line)
-        if _READY in line:
+        if _is_ready(line):
             break
     return said
+
+
+def _is_ready(line: bytes) -> bool:
+    return _READY in line or _WATCHES in line
 
 
 def _free_port() -> int:

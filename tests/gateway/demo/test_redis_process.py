@@ -69,6 +69,17 @@ async def test_a_server_can_stand_still(tmp_path: Path) -> None:
     await server.stop()
 
 
+async def test_a_sentinel_is_ready_when_it_watches(tmp_path: Path) -> None:
+    """It has no data to be ready with, and says another sentence than a server."""
+    config = tmp_path / "sentinel.conf"
+    config.write_text("sentinel monitor records 127.0.0.1 1 1\n")
+    sentinel = await RedisProcess.start(tmp_path, str(config), "--sentinel")
+    try:
+        assert await asked(sentinel, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "records") == [b"127.0.0.1", b"1"]
+    finally:
+        await sentinel.stop()
+
+
 async def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
     """The error holds its last words."""
     with pytest.raises(NotStartedError, match="no-such-setting"):
