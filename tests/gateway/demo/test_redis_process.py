@@ -75,7 +75,7 @@ async def test_a_sentinel_is_ready_when_it_watches(tmp_path: Path) -> None:
     config.write_text("sentinel monitor records 127.0.0.1 1 1\n")
     sentinel = await RedisProcess.start(tmp_path, str(config), "--sentinel")
     try:
-        assert await asked(sentinel, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "records") == [b"127.0.0.1", b"1"]
+        assert await asked(sentinel, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "records") == ["127.0.0.1", "1"]
     finally:
         await sentinel.stop()
 
