@@ -21,6 +21,8 @@ WHOLE = ("make", "wrk", "ip", "iptables", "redis-server", "npm", "gcc", "cc")
 """What a machine has on which nothing is missed."""
 DEBIANS = " python3-dev" if sys.base_prefix == "/usr" else ""  # Another brings its own headers.
 STEPS = [".venv/.installed", "lint", "test", "scenarios", "conformance", "examples", "bench-gate"]
+TOGETHER = STEPS[3:6]
+"""Run beside each other, after the tests."""
 GATE = STEPS[-1]
 BESIDE = "collected"
 """Made while another step runs, and done before the tests."""
@@ -36,7 +38,7 @@ class Ran:
     lines: list[str]
     errors: str
     made: list[str]
-    """The targets that were asked of make, in order, but for what is made beside a step."""
+    """The targets that were asked of make, in order, but for what is made beside a step; as listed where they run together."""
     beside: list[str]
     """What had been made beside a step when the tests began."""
     compiled: bool
@@ -114,11 +116,13 @@ def run(machine: Machine) -> Run:
             output, errors = process.communicate(timeout=50)
         made, installed = machine.folder / "made", machine.folder / "installed"
         asked = made.read_text(encoding="utf-8").split() if made.exists() else []
+        together = iter(sorted((target for target in asked if target in TOGETHER), key=TOGETHER.index))
+        ordered = [next(together) if target in TOGETHER else target for target in asked]
         return Ran(
             status=process.returncode,
             lines=output.splitlines(),
             errors=errors,
-            made=[target for target in asked if target not in (BESIDE, COMPILED)],
+            made=[target for target in ordered if target not in (BESIDE, COMPILED)],
             beside=[target for target in asked[: asked.index("test")] if target == BESIDE] if asked else [],
             compiled=COMPILED in asked[: asked.index(GATE) if GATE in asked else None],
             installed=installed.read_text(encoding="utf-8") if installed.exists() else "",
@@ -158,6 +162,21 @@ def test_a_red_step_does_not_stop_the_others(run: Run, step: str) -> None:
     assert ran.made == STEPS
     assert (ran.status, ran.lines[-1]) == (1, "7 passed, 1 skipped in 0.50s")
     assert f"{step.removeprefix('bench-')} failed with status 3" in ran.errors
+
+
+def test_what_mostly_waits_waits_together(run: Run, tmp_path: Path) -> None:
+    """Scenarios, conformance and examples run beside each other, and what they print is shown one after the other."""
+    for_all = " && ".join(f"[ -e {tmp_path}/{step} ]" for step in TOGETHER)
+    ran = run(
+        **{
+            step: f"touch {tmp_path}/{step}; until {for_all}; do sleep 0.05; done; echo {step} is done"
+            for step in TOGETHER
+        }
+    )
+
+    assert ran.status == 0
+    shown = [line for line in ran.lines if line.endswith(" is done") or line.removeprefix("=== ") in TOGETHER]
+    assert shown == [line for step in TOGETHER for line in (f"=== {step}", f"{step} is done")]
 
 
 def test_what_is_made_beside_a_step_is_no_step(run: Run, tmp_path: Path) -> None:
