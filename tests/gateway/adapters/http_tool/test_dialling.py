@@ -188,7 +188,7 @@ async def test_the_next_address_is_tried_when_one_does_not_connect(
     raw_server: Serve, make_transport: Make, first: str
 ) -> None:
     """At once after a refusal, beside it after a quarter of a second of silence."""
-    server = raw_server([serve()])
+    server = raw_server([serve()], [serve()], [serve()], [serve()])
     # Nothing listens on 127.0.0.2; 127.0.0.3 has a listener whose backlog is full.
     with contextlib.ExitStack() as stack:
         if first == "silent":
@@ -202,11 +202,15 @@ async def test_the_next_address_is_tried_when_one_does_not_connect(
             return ["127.0.0.2" if first == "refused" else "127.0.0.3", "127.0.0.1"]
 
         name = f"pay.internal:{server.port}"
-        transport = make_transport(name, lookup=lookup)
-        exchange = await transport.exchange(request_to(f"http://{name}"), limits())
+        took_s = []
+        # Of several, the quickest tells what is waited for: the machine may be slow once.
+        for _ in range(4):
+            transport = make_transport(name, lookup=lookup)
+            exchange = await transport.exchange(request_to(f"http://{name}"), limits())
+            assert told(exchange) == "200 2B [complete]"
+            took_s.append(exchange.elapsed_s)
 
-    assert told(exchange) == "200 2B [complete]"
-    assert (exchange.elapsed_s >= 0.25) == (first == "silent")
+    assert (min(took_s) >= 0.25) == (first == "silent")
     assert await settled(transport) == KEPT
 
 

@@ -48,10 +48,12 @@ class Gateway:
         url = httpx.URL(self.url)
         try:
             _, writer = await asyncio.open_connection(url.host, url.port)
+            writer.close()
+            await writer.wait_closed()
         except ConnectionRefusedError:
             return True
-        writer.close()
-        await writer.wait_closed()
+        except ConnectionResetError:
+            pass  # it was about to be taken when the port was closed
         return False
 
     async def _next(self) -> str:
