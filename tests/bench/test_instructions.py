@@ -3,16 +3,25 @@
 from pathlib import Path
 
 from bench.cases import MCP, READ
-from bench.instructions import counted, head_of
+from bench.instructions import Counted, counted, head_of
 
 
 def test_the_dump_of_the_counted_calls_is_read(tmp_path: Path) -> None:
     """Dumps from before and after the counted calls hold nothing; the one between holds them all."""
-    (tmp_path / "callgrind.1").write_text("events: Ir\nsummary: 7\ntotals: 123456\n", encoding="utf-8")
+    (tmp_path / "callgrind.1").write_text("events: Ir\nsummary: 7\ntotals: 123456\n\n", encoding="utf-8")
     (tmp_path / "callgrind.2").write_text("events: Ir\ntotals: 0\n", encoding="utf-8")
     (tmp_path / "callgrind").write_text("totals: 999999\n", encoding="utf-8")
 
-    assert counted(tmp_path) == 123_456
+    assert counted(tmp_path, calls=2) == Counted(instructions=61_728)
+
+
+def test_misses_are_read_where_caches_were_simulated(tmp_path: Path) -> None:
+    """Of code and of data, those read and those written."""
+    (tmp_path / "callgrind.1").write_text(
+        "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\ntotals: 900 80 70 1 2 4 8 16 32\n", encoding="utf-8"
+    )
+
+    assert counted(tmp_path) == Counted(instructions=900, near=7, far=56)
 
 
 def test_a_case_is_sent_to_its_own_path_with_its_own_headers() -> None:
