@@ -70,6 +70,23 @@ def test_no_less_severe_record_is_written_than_asked_for(level: str, lines: int,
     assert ended.stderr.count("1 tools, 0 API keys, store memory://") == lines
 
 
+def test_serving_takes_the_detour_from_enumerations(tmp_path: Path) -> None:
+    """In its own process only: nothing that merely imports the gateway changes what Python does."""
+    asked = """
+import enum
+from gateway.cli import main
+before = "__getattr__" in vars(enum.EnumType)
+try:
+    main()
+except SystemExit as stopped:
+    print(stopped.code, before, "__getattr__" in vars(enum.EnumType))
+"""
+    words = ["serve", "--manifests", str(tmp_path / "nowhere")]
+    ended = subprocess.run([sys.executable, "-c", asked, *words], capture_output=True, text=True, check=False)
+
+    assert ended.stdout == f"2 {sys.version_info < (3, 12)} False\n", ended.stderr
+
+
 @pytest.mark.parametrize("name", ["manifests", "keys", "issuers"])
 def test_every_file_that_can_be_taken_anew_is_watched(name: str, tmp_path: Path) -> None:
     """A change of `manifests`, of `keys` or of `issuers` is noticed, once."""

@@ -9,6 +9,7 @@ from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.system.clock import SystemClock
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.stages.execute.operation.record import State
+from gateway.stages.feedback.words import ELLIPSIS
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import cut, late, silence
@@ -59,6 +60,18 @@ async def test_only_who_may_see_the_holder_is_told_how_to_look(rig: MakeRig) -> 
     for told in others:
         assert told is not None
         assert (told.code, "verify" in told.details) == (ErrorCode.BLOCKED_BY_UNKNOWN, False)
+
+
+async def test_what_is_sensitive_in_the_holders_call_is_not_told(rig: MakeRig) -> None:
+    """Whoever may look is told where, and not what another call had in its sensitive arguments."""
+    arguments = {"order": "{args.order}", "kind": "{args.note}"}
+    held = {"holds": {"order": "order"}, "reconcile.inline": "0ms", "reconcile.lookup.arguments": arguments}
+    gateway = await rig(looked_up(held), plain({"name": "other"}))
+    gateway.provider.writes += [cut]
+    await gateway.call("A", arguments={"order": "A", "amount": 5, "note": "a secret"})
+    told = (await gateway.call("A", tool="other")).error
+    assert told is not None
+    assert told.details["verify"] == {"tool": "get_status", "arguments": {"order": "A", "kind": ELLIPSIS}}
 
 
 async def test_a_waiter_for_a_hold_ends_with_its_own_deadline(rig: MakeRig) -> None:

@@ -138,6 +138,34 @@ async def test_an_answer_that_is_not_whole_proves_nothing(rig: MakeRig, shows: R
         assert (shown["state"], shown["negatives"]) == ("unknown", 0)
 
 
+async def test_an_answer_that_its_read_does_not_declare_proves_nothing(rig: MakeRig) -> None:
+    """It has its list, whole and empty, and lacks what the `result` of the read requires: somebody else's page, perhaps."""
+    declared = {"result.required": ["account"], "result.properties.account": {"type": "string"}}
+    gateway = await rig(looked_up({"reconcile.inline": "0ms"}), read({**declared, **ONE_TRY}))
+    gateway.provider.every_read = answer(200, {"items": [], "complete": True, "account": "ours"})
+    operation_id = await in_doubt(gateway)
+    gateway.provider.every_read = listing()
+    for _ in range(3):
+        gateway.clock.ahead_s += 1_000
+        shown = await gateway.reconcile(operation_id)
+        assert (shown["state"], shown["negatives"]) == ("unknown", 0)
+
+
+async def test_a_look_up_by_key_asks_for_it_as_the_downstream_has_it(rig: MakeRig) -> None:
+    """`{key}` in its arguments has the form in which the key was sent."""
+    arguments = {"order": "{args.order}", "kind": "{key}"}
+    asks = {**KEYED["reconcile"], "inline": "0ms", "lookup": {**KEYED["reconcile"]["lookup"], "arguments": arguments}}
+    asked_for = {"backend.http.query": {"kind": "{args.kind}"}}
+    gateway = await rig(
+        keyed({"reconcile": asks, "retry.max_attempts": 1, "downstream_key.format": "uuid"}), read(asked_for)
+    )
+    gateway.provider.writes += [acts_then(cut)]
+    envelope = await gateway.call()
+    await gateway.reconcile(envelope.meta.operation_id)
+    assert gateway.provider.sent[0].key is not None
+    assert gateway.provider.asked[-1].target.endswith(f"?kind={gateway.provider.sent[0].key}")
+
+
 async def test_a_look_up_acts_for_nobody(rig: MakeRig) -> None:
     """No permission, no rate and no bulkhead of callers stands in its way."""
     limited = read({"permission": "nobody:has", "limits.rate": "1/h", "limits.concurrency": 1})

@@ -290,3 +290,19 @@ async def test_a_service_that_hangs_holds_up_no_other_record(rig: MakeRig) -> No
     first = gateway.provider.asked[2].order
     await gateway.until(State.DONE, order="B" if first == "A" else "A")
     hold.set()
+
+
+@pytest.mark.parametrize(("lease_s", "cared_s"), [(5, 60.0), (90, 90.0)])
+async def test_care_is_leased_for_a_minute_or_as_long_as_a_call(rig: MakeRig, lease_s: int, cared_s: float) -> None:
+    """However short the leases of calls are, no other gateway looks for the same record while one still may."""
+    wires, leased = Wires(), list[object]()
+
+    def listens(name: str, args: tuple[object, ...]) -> bool:
+        if name == "lease_due":
+            leased.append(args[1])
+        return False
+
+    gateway = await rig(looked_up(UNHELD), settings={"lease_s": lease_s}, wrap=wires)
+    wires.it.loses = listens
+    await gateway.pipeline._sweeper.sweep()
+    assert leased == [cared_s]
