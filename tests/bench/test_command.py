@@ -1,12 +1,14 @@
 """The command, from its options to a measured ratio."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from bench.__main__ import main, parse
+from bench.cases import CASES
 from bench.servers import write_manifests
 from gateway.adapters.cel.engine import CelEngine
 from gateway.adapters.files.manifests import load_directory
@@ -19,6 +21,12 @@ def test_the_gate_measures_what_has_a_target_at_64_connections() -> None:
     assert options.connections == [64]
     assert options.laps == 9
     assert "memory" not in options.only
+
+
+def test_the_gate_of_the_makefile_leaves_out_no_target() -> None:
+    """What CI measures is every kind of call that has a target of its own."""
+    (cases,) = re.findall(r"^GATE \?= (\S+)$", Path("Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cases.split(",") == [case.id for case in CASES if case.target is not None]
 
 
 def test_quick_is_quicker() -> None:
