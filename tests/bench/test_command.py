@@ -14,6 +14,8 @@ from gateway.adapters.cel.engine import CelEngine
 from gateway.adapters.files.manifests import load_directory
 from gateway.manifest.building import Operator
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 def test_the_gate_measures_what_has_a_target_at_64_connections() -> None:
     """And leaves memory to the full run: it must end within three minutes."""
@@ -25,7 +27,7 @@ def test_the_gate_measures_what_has_a_target_at_64_connections() -> None:
 
 def test_the_gate_of_the_makefile_leaves_out_no_target() -> None:
     """What CI measures is every kind of call that has a target of its own."""
-    (cases,) = re.findall(r"^GATE \?= (\S+)$", Path("Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    (cases,) = re.findall(r"^GATE \?= (\S+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert cases.split(",") == [case.id for case in CASES if case.target is not None]
 
 
