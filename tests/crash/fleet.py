@@ -5,11 +5,14 @@ import json
 import os
 import signal
 import sys
+from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from bench.nursery import forked
+from gateway.demo.processes import Running
 from tests.crash.launcher import Errand
 
 ROOT = Path(__file__).parents[2]
@@ -36,22 +39,20 @@ class Fleet:
 
     def __init__(self, log: Path) -> None:
         self._log = log
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Running | None = None
+        self._errands: int | None = None
         self._listening: asyncio.Task[None] | None = None
         self._names: dict[int, str] = {}
         self._started: dict[str, asyncio.Future[Gateway]] = {}
         self._ended: dict[int, asyncio.Future[int]] = {}
 
     async def __aenter__(self) -> Self:
-        with self._log.open("ab") as sink:
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tests.crash.launcher"),
-                cwd=ROOT,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=sink,
-                start_new_session=True,
-            )
+        errands = self._log.with_suffix(".errands")
+        os.mkfifo(errands)
+        # For reading too, or it could not be opened before somebody reads.
+        self._errands = os.open(errands, os.O_RDWR)
+        with self._log.open("ab") as sink, chdir(ROOT):
+            self._process = await forked((sys.executable, "-m", "tests.crash.launcher", str(errands)), sink, None)
         self._listening = asyncio.create_task(self._listen(self._process))
         return self
 
@@ -59,23 +60,22 @@ class Fleet:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._process is not None
-        assert self._process.stdin is not None
+        assert self._errands is not None
         assert self._listening is not None
-        self._process.stdin.close()
+        os.close(self._errands)
         await self._listening
         await self._process.wait()
 
     async def start(self, errand: Errand) -> Gateway:
         """Fork a gateway and wait until it listens; `errand.name` is not used twice."""
-        assert self._process is not None
-        assert self._process.stdin is not None
+        assert self._errands is not None
         started: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
         self._started[errand.name] = started
-        self._process.stdin.write(errand.line())
+        os.write(self._errands, errand.line())
         async with asyncio.timeout(STARTS_WITHIN_S):
             return await started
 
-    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+    async def _listen(self, process: Running) -> None:
         assert process.stdout is not None
         async for line in process.stdout:
             self._heard(json.loads(line))

@@ -1,8 +1,8 @@
-"""Gateway processes that start in a moment and die at a chosen one: `python -m tests.crash.launcher`.
+"""Gateway processes that start in a moment and die at a chosen one: `python -m tests.crash.launcher FIFO`.
 
-One process loads everything once and then forks a gateway for each line it reads, which is an `Errand` as JSON. What
-happens is printed line by line as JSON: `forked`, `listening`, and `ended` when a gateway is gone. At the end of its input
-it kills the gateways that are left, and leaves.
+One process loads everything once, the manifests too, and then forks a gateway for each line it reads from the FIFO, which
+is an `Errand` as JSON. What happens is printed line by line as JSON: `forked`, `listening`, and `ended` when a gateway is
+gone. When nobody holds the FIFO open for writing any more, it kills the gateways that are left, and leaves.
 """
 
 import gc
@@ -11,8 +11,9 @@ import os
 import signal
 import sys
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO, cast
 from urllib.parse import urlsplit
 
 from bench.scenarios.unsafe import PROTECTIONS
@@ -83,20 +84,26 @@ def settings_of(errand: Errand) -> Settings:
     )
 
 
+@cache
+def shelf_of(manifests: str, provider_url: str) -> Shelf:
+    """The tools of a gateway. What is loaded before it is forked costs it nothing."""
+    return Shelf(Path(manifests), Operator(engine=CelEngine(), environment={"PAYMENTS_URL": provider_url}, secrets={}))
+
+
 def run(errand: Errand) -> None:
     """Be a gateway until killed: the composition of `gateway.app`, with traps at its ports."""
     settings = settings_of(errand)
     if errand.without is not None:
         PROTECTIONS[errand.without]()
-    configure_logging("WARNING")
+        # A protection may be one of those who load manifests.
+        shelf_of.cache_clear()
     trap = Trap(None if errand.point is None else Point(errand.point), errand.orders)
     clock = SystemClock()
     telemetry = open_telemetry(TelemetrySettings(), clock, __version__, {})
-    operator = Operator(engine=CelEngine(), environment={"PAYMENTS_URL": errand.provider_url}, secrets={})
     transport = HttpToolTransport(clock, egress=EgressPolicy(settings.allow_private))
     parts = wire(
         settings,
-        shelf=Shelf(settings.manifests, operator),
+        shelf=shelf_of(errand.manifests, errand.provider_url),
         store=cast("OperationStore", TrappedStore(open_store(settings), trap)),
         telemetry=telemetry,
         transport=TrappedTransport(transport, trap),
@@ -116,7 +123,7 @@ def tell(**facts: Any) -> None:
     os.write(1, json.dumps(facts).encode() + b"\n")
 
 
-def main() -> None:
+def main(errands: TextIO) -> None:
     """Fork a gateway for each line."""
     children: set[int] = set()
 
@@ -129,19 +136,22 @@ def main() -> None:
             tell(event="ended", pid=pid, signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
 
     signal.signal(signal.SIGCHLD, reap)
+    configure_logging("WARNING")
     gc.collect()
-    gc.freeze()
     tell(event="loaded")
-    for line in sys.stdin:
-        errand = json.loads(line)
+    for line in errands:
+        read = json.loads(line)
+        errand = Errand(**read | {"orders": tuple(read["orders"])})
+        shelf_of(errand.manifests, errand.provider_url)
+        gc.freeze()
         pid = os.fork()
         if pid == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            run(Errand(**errand | {"orders": tuple(errand["orders"])}))
+            errands.close()
+            run(errand)
             os._exit(0)
         children.add(pid)
-        tell(event="forked", name=errand["name"], pid=pid)
+        tell(event="forked", name=errand.name, pid=pid)
         reap()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for pid in children:
@@ -151,4 +161,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # Opened without waiting for a writer: who started this may have gone already.
+    fifo = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(fifo, True)
+    with os.fdopen(fifo, encoding="utf-8") as given:
+        main(given)

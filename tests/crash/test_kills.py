@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.nursery import forked
 from gateway.demo.provider_process import ProviderProcess
 from tests.crash.book import Tally
 from tests.crash.fleet import Fleet
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.slow
 async def played(row: Row, folder: Path, *, kills: int, without: str | None = None) -> Tally:
     """Kill so many gateways at one point, spread over stores of their own, and see what came of it."""
     tally, orders = Tally(), itertools.count(1)
-    provider = await ProviderProcess.start(folder)
+    provider = await ProviderProcess.start(folder, launch=forked)
     try:
         async with Fleet(folder / "gateways.log") as fleet, Trickle(provider.url) as trickle:
             lanes = min(LANES, kills)

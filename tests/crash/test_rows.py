@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.nursery import forked
 from gateway.adapters.files.keys import create_key
 from gateway.demo.provider_process import ProviderProcess
 from tests.crash.book import Client, Operation, Tally, compare_rows, told
@@ -18,7 +19,7 @@ from tests.crash.test_kills import KILLS
 @pytest.mark.slow
 async def test_a_refusal_is_in_the_book_before_it_is_told(tmp_path: Path) -> None:
     """An outcome still unknown, and a call that it blocks: the process is killed the moment the client has the answer."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     key, _ = create_key(tmp_path / "keys.json", subject="agent", tenant="crash", permissions=PERMISSIONS, attributes={})
     client, numbers = Client(key, Tally()), itertools.count(1)
     try:

@@ -12,7 +12,7 @@ from gateway.stages.execute.operation.record import State
 from gateway.stages.feedback.words import ELLIPSIS
 from tests.gateway.manifest.sample import KEYED
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import cut, late, silence
+from tests.gateway.pipeline.provider import cut, late, when
 from tests.gateway.pipeline.rig import ALL, CALLER, keyed, looked_up, plain
 
 
@@ -128,14 +128,17 @@ async def test_a_dead_owner_that_may_have_sent_leaves_an_unknown_outcome(rig: Ma
 
 async def test_a_holder_whose_owner_died_is_in_doubt(rig: MakeRig) -> None:
     """A call on the same order sees the dead lease and is blocked, not let through."""
+    over = asyncio.Event()
     gateway = await rig(plain({"timeouts.read": "20s"}), plain({"name": "other"}))
-    gateway.provider.writes += [silence]
+    gateway.provider.writes += [when(over, cut)]
     first = gateway.soon("A")
     await gateway.provider.until_sent(1)
     gateway.clock.ahead_s += 1_000
     blocked = await gateway.call("A", tool="other", at=gateway.also())
     assert blocked.error is not None
     assert blocked.error.code == ErrorCode.BLOCKED_BY_UNKNOWN
+    assert not first.done()
+    over.set()
     await first
     assert len(gateway.provider.sent) == 1
 

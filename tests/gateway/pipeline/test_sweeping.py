@@ -179,9 +179,9 @@ async def test_the_sweeper_frees_what_is_absent(rig: MakeRig) -> None:
 
 async def test_the_sweeper_sees_a_dead_owner(rig: MakeRig) -> None:
     """A claim without an owner becomes free, a send without one unknown, without any call."""
-    wires = Wires()
+    wires, over = Wires(), asyncio.Event()
     gateway = await rig(plain({"timeouts.read": "20s"}), wrap=wires)
-    gateway.provider.writes += [silence]
+    gateway.provider.writes += [when(over, cut)]
     call = gateway.soon()
     await gateway.provider.until_sent(1)
     gateway.clock.ahead_s += 1_000
@@ -189,6 +189,8 @@ async def test_the_sweeper_sees_a_dead_owner(rig: MakeRig) -> None:
     await other.start()
     dead = await gateway.until(State.UNKNOWN)
     assert dead.standing_holds() != ()
+    assert not call.done()
+    over.set()
     await call
 
 

@@ -52,6 +52,8 @@ async def test_an_act_is_sent_and_judged(transport: HttpToolTransport) -> None:
 async def test_a_look_tells_ours_from_what_was_there(transport: HttpToolTransport) -> None:
     """By `match`, with the baseline; and whether its silence counts."""
     with opened(Habits()) as bank:
+        # The second key comes once here: the bank need not wait for its other request.
+        bank.met.set()
         probe, lookup = probe_of(bank, transport)
         await probe.act(ARGUMENTS, "z" * 43)
         before = await probe.look(lookup, ARGUMENTS, KEY, sent_wall=0.0, baseline=frozenset())

@@ -6,8 +6,9 @@ instead of numbers, so that the walk is finite: `now` is always 0, a moment in t
 """
 
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, NamedTuple
 
 from gateway.contract.changed import changed
@@ -15,15 +16,14 @@ from gateway.stages.execute.operation import lookups, machine, replay
 from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.claim import Claim, Sending
 from gateway.stages.execute.operation.evidence import Evidence
-from gateway.stages.execute.operation.machine import Ownership
-from gateway.stages.execute.operation.record import OWNED, Attempt, Bodies, Origin, Record, State
+from gateway.stages.execute.operation.record import OWNED, Origin, Record, State
+from tests.gateway.stages.execute.operation.ways import Ways
 
 NOW: Final = 0.0
 FUTURE: Final = 1.0
 PAST: Final = -1.0
 OWNER: Final = "owner"
-_NO_BODIES: Final = Bodies()
-_SENT_BODIES: Final = Bodies(request=b"r")
+REPLAY: Final = replay.ReplayTerms(window_s=10.0, caches_all=True, send_within_s=1.0, horizon_s=0.0, background_s=None)
 LOOK: Final = lookups.LookupTerms(settle_after_s=0.5, confirm=1, confirm_every_s=0.0)
 
 
@@ -48,7 +48,10 @@ class Look(NamedTuple):
 
 
 class World(NamedTuple):
-    """A state of the walk. `owner`: a live process holds the claim. `key`: what the provider keeps under the key."""
+    """A state of the walk. `owner`: a live process holds the claim. `key`: what the provider keeps under the key.
+
+    `record` is one of the walk's `Ways`.
+    """
 
     record: Record
     owner: bool
@@ -85,36 +88,19 @@ def first(tool: Tool) -> World:
     return World(record, owner=False, wires=(), effects=0, overlap=False, window="unused", key="", looks=())
 
 
-def canonical(world: World, before: World | None = None) -> World:
-    """Forget what no future decision reads, so that equal worlds are one. What it has from `before` is so already."""
-    record, wires = world.record, world.wires
-    if before is None or record is not before.record:
-        attempts = tuple(_read_of(attempt) for attempt in record.attempts)
-        record = changed(
-            record, version=1, fence=1, attempts=attempts, settled_wall=None, settled_by=None, outcome_code=None,
-            created_wall=0.0, bodies=_SENT_BODIES if attempts else _NO_BODIES,
-        )  # fmt: skip
-    if before is None or wires is not before.wires:
-        wires = tuple(_heard_of(*wire) for wire in wires)
-    return World(
-        record=record,
-        owner=world.owner and record.state in (State.CLAIMED, State.SENT),
-        wires=wires,
-        effects=world.effects,
-        overlap=world.overlap,
-        window=world.window,
-        key=world.key,
-        looks=world.looks,
-    )
+def canonical(world: World) -> World:
+    """Forget what no future decision reads, so that equal worlds are one."""
+    record, owner, wires, *_ = world
+    heard = tuple(map(_heard_of, wires))
+    owned = owner and record.state in (State.CLAIMED, State.SENT)
+    if owned is owner and heard == wires:
+        return world
+    return world._replace(owner=owned, wires=heard)
 
 
-def _read_of(attempt: Attempt) -> Attempt:
-    if attempt.fence == 0 and attempt.code is None and attempt.status is None:
-        return attempt
-    return changed(attempt, fence=0, code=None, status=None)
-
-
-def _heard_of(hears: str, road: str, answer: str, may_write: bool, closed: bool) -> Wire:  # noqa: FBT001 - as they stand in a wire
+@cache
+def _heard_of(wire: Wire) -> Wire:
+    hears, road, answer, may_write, closed = wire
     if hears != "m":
         may_write = False
     if hears == "d":
@@ -127,13 +113,14 @@ def _heard_of(hears: str, road: str, answer: str, may_write: bool, closed: bool)
 class Moves:
     """Every step that can happen in a world."""
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Tool, ways: Ways) -> None:
         self.tool = tool
+        self._ways = ways
 
     def of(self, world: World) -> Iterator[tuple[str, World]]:
         """Yield (what happens, the world after it), canonical; it may be the same."""
         for label, after in self._all(world):
-            yield label, canonical(after, world)
+            yield label, canonical(after)
 
     def _all(self, world: World) -> Iterator[tuple[str, World]]:
         yield from self._calls(world)
@@ -147,28 +134,30 @@ class Moves:
         if self.tool.lookup:
             yield from self._lookups(world)
 
-    def _set(self, world: World, record: Record) -> World:
-        """Take a new record: a look-up under way is now about an older one."""
-        if record is world.record:
+    def _step(self, world: World, step: Callable[..., Record], *given: Hashable) -> World:
+        """Take the record after a step: a look-up under way is now about an older one."""
+        record, wrote = self._ways.after(world.record, step, *given)
+        if not wrote:
             return world
         closed = record.state is State.UNKNOWN and world.record.state is not State.UNKNOWN
         wires = tuple(w._replace(closed=w.road == "f") for w in world.wires) if closed else world.wires
-        looks = (
-            world.looks
-            if self.tool.without == "version"
-            else tuple(sorted(look._replace(fresh=False) for look in world.looks))
-        )
+        looks = world.looks
+        if looks and self.tool.without != "version":
+            looks = tuple(sorted(look._replace(fresh=False) for look in looks))
         return world._replace(record=record, wires=wires, looks=looks)
+
+    def _facts(self, world: World, step: Callable[..., Record], *given: Hashable) -> World:
+        """Only time has passed: nobody has written."""
+        record, _ = self._ways.after(world.record, step, *given)
+        return world._replace(record=record)
 
     def _calls(self, world: World) -> Iterator[tuple[str, World]]:
         record, room = world.record, len(world.wires) < self.tool.attempts
         # A refusal may have said that the key was used: it is then claimed again, under the same one.
         if (record.state is State.FREE or (record.state is State.REFUSED and self.tool.keyed)) and room:
-            claimed = machine.claim(record, _claim(record))
-            yield "a call claims", self._set(world, claimed)._replace(owner=True)
+            yield "a call claims", self._step(world, _claimed)._replace(owner=True)
         if record.state is State.CLAIMED and record.lease_is_dead(NOW) and room:
-            taken = machine.take_over(record, _claim(record), now=NOW)
-            yield "a call takes over", self._set(world, taken)._replace(owner=True)
+            yield "a call takes over", self._step(world, _taken_over)._replace(owner=True)
 
     def _owner(self, world: World) -> Iterator[tuple[str, World]]:
         record = world.record
@@ -176,14 +165,13 @@ class Moves:
             return
         if record.state is State.CLAIMED:
             if not record.lease_is_dead(NOW) and len(world.wires) < self.tool.attempts:
-                sent = machine.pass_gate(record, machine.own(record), self._sending(world), now=NOW)
-                yield "the gate is passed", self._set(world, sent)._replace(wires=(*world.wires, Wire()))
-            yield "the owner gives up", self._set(world, machine.give_up(record, machine.own(record), now=NOW))
+                sent = self._step(world, _past_the_gate, self._one_effect(world))
+                yield "the gate is passed", sent._replace(wires=(*world.wires, Wire()))
+            yield "the owner gives up", self._step(world, _given_up)
         yield "the owner crashes", world._replace(owner=False)
 
-    def _sending(self, world: World) -> Sending:
-        one = self.tool.keyed and world.window != "over"
-        return Sending(send_by=FUTURE, horizon_s=0.0, wall=0.0, one_effect=one, request=b"r")
+    def _one_effect(self, world: World) -> bool:
+        return self.tool.keyed and world.window != "over"
 
     def _time(self, world: World) -> Iterator[tuple[str, World]]:
         record = world.record
@@ -191,23 +179,20 @@ class Moves:
             wires = world.wires
             if self.tool.without != "send_by":
                 wires = tuple(w._replace(may_write=False) for w in wires)
-            yield "the lease runs out", world._replace(record=changed(record, lease_until=PAST), wires=wires)
-        dead = machine.see_dead_lease(record, now=NOW)
-        if dead is not record:
-            if self.tool.without == "lease" and record.state is not State.CLAIMED:
-                dead = changed(dead, state=State.FREE)
-            yield "somebody sees the dead lease", self._set(world, dead)
+            yield "the lease runs out", self._facts(world, _leased_no_more)._replace(wires=wires)
+        dead = self._step(world, _seen_dead, self.tool.without == "lease")
+        if dead is not world:
+            yield "somebody sees the dead lease", dead
         if record.state is State.UNKNOWN and record.closed_at == NOW:
-            settled = changed(record, closed_at=PAST)
             wires = tuple(w._replace(road="v") if w.road == "f" and w.closed else w for w in world.wires)
-            yield "settle_after passes", world._replace(record=settled, wires=wires)
+            yield "settle_after passes", self._facts(world, _long_closed)._replace(wires=wires)
         for index, wire in enumerate(world.wires):
             if (
                 record.attempts[index].acts_until > NOW
                 and wire.road != "f"
                 and not (wire.hears == "m" and wire.may_write)
             ):
-                yield f"the provider's time for {index + 1} is over", world._replace(record=_over(record, index))
+                yield f"the provider's time for {index + 1} is over", self._facts(world, _over, index)
         if self.tool.keyed and world.window == "open":
             busy = any(w.road == "f" or (w.hears == "m" and w.may_write) for w in world.wires)
             if world.wires[0].road != "f" and (self.tool.without == "margin" or not busy):
@@ -228,7 +213,7 @@ class Moves:
         if wire.hears == "w":
             yield f"the gateway of {number} crashes", _wire(world, index, hears="d")
             if world.owner and record.state is State.SENT and number == len(world.wires):
-                yield "the caller is answered", self._set(world, machine.answer_caller(record, machine.own(record)))
+                yield "the caller is answered", self._step(world, _answered)
             yield f"contact with {number} is lost", self._learn(_wire(world, index, hears="d"), index, Evidence.LOST)
             if wire.answer:
                 yield f"{wire.answer} of {number} arrives", self._answered(world, index)
@@ -244,11 +229,7 @@ class Moves:
         return self._learn(after, index, evidence, for_all=for_all)
 
     def _learn(self, world: World, index: int, evidence: Evidence, *, for_all: bool = False) -> World:
-        record = machine.learn(world.record, index + 1, evidence, SETTLEMENT, now=NOW, authoritative=for_all)
-        left_sent = world.record.state is State.SENT and record.state is State.UNKNOWN
-        if self.tool.without == "join" and left_sent and evidence is not Evidence.LOST:
-            record = changed(record, state=State.FREE)
-        return self._set(world, record)
+        return self._step(world, _learned, index, evidence, for_all, self.tool.without == "join")
 
     def _provider_side(self, world: World, index: int) -> Iterator[tuple[str, World]]:
         number = index + 1
@@ -269,22 +250,18 @@ class Moves:
                 _wire(world, index, road="r", answer="refused")._replace(key="kept"),
             )
 
-    def _terms(self) -> replay.ReplayTerms:
-        return replay.ReplayTerms(window_s=10.0, caches_all=True, send_within_s=1.0, horizon_s=0.0, background_s=None)
-
     def _replay(self, world: World) -> Iterator[tuple[str, World]]:
         record = world.record
-        allowed = record.attempts and replay.refusal(record, self._terms(), wall=0.0) is None
-        if not allowed or world.window == "over" or len(world.wires) >= self.tool.attempts:
+        if world.window == "over" or len(world.wires) >= self.tool.attempts:
             return
-        mine: Ownership | None = None
-        if record.state is State.SENT:
+        if not record.attempts or replay.refusal(record, REPLAY, wall=0.0) is not None:
+            return
+        held = not world.owner or record.lease_is_dead(NOW) or world.wires[-1].hears != "d"
+        if record.state is State.SENT and held:
             # The owner sends again only after its running exchange has ended; nothing of that one can still leave.
-            if not world.owner or record.lease_is_dead(NOW) or world.wires[-1].hears != "d":
-                return
-            mine = machine.own(record)
-        sent = machine.pass_replay_gate(record, mine, self._sending(world), owner=OWNER, lease_until=FUTURE, now=NOW)
-        yield "a replay passes the gate", self._set(world, sent)._replace(wires=(*world.wires, Wire()), owner=True)
+            return
+        sent = self._step(world, _past_the_replay_gate, self._one_effect(world))
+        yield "a replay passes the gate", sent._replace(wires=(*world.wires, Wire()), owner=True)
 
     def _lookups(self, world: World) -> Iterator[tuple[str, World]]:
         record = world.record
@@ -297,19 +274,8 @@ class Moves:
                 yield f"a look-up sees {world.effects}", world._replace(looks=looks)
         for position, look in enumerate(world.looks):
             rest = world._replace(looks=world.looks[:position] + world.looks[position + 1 :])
-            if look.matches:
-                found = machine.find(
-                    record,
-                    look.matches,
-                    SETTLEMENT,
-                    now=NOW,
-                    attempts=len(record.attempts),
-                    fingerprint=record.fingerprint,
-                )
-            else:
-                version = record.version if look.fresh else record.version - 1
-                found = machine.find_nothing(record, version=version, now=NOW, confirm=LOOK.confirm)
-            yield f"the verdict of {look.matches} is applied", self._set(rest, found)
+            found = (_found, look.matches) if look.matches else (_found_nothing, look.fresh)
+            yield f"the verdict of {look.matches} is applied", self._step(rest, *found)
 
 
 def violations(world: World) -> Iterator[str]:
@@ -336,10 +302,44 @@ def _claim(record: Record) -> Claim:
     )
 
 
-def _wire(world: World, index: int, **changes: object) -> World:
-    wires = list(world.wires)
-    wires[index] = wires[index]._replace(**changes)  # type: ignore[arg-type]  # NamedTuple fields of mixed types
-    return world._replace(wires=tuple(wires))
+def _sending(*, one_effect: bool) -> Sending:
+    return Sending(send_by=FUTURE, horizon_s=0.0, wall=0.0, one_effect=one_effect, request=b"r")
+
+
+def _claimed(record: Record) -> Record:
+    return machine.claim(record, _claim(record))
+
+
+def _taken_over(record: Record) -> Record:
+    return machine.take_over(record, _claim(record), now=NOW)
+
+
+def _past_the_gate(record: Record, one_effect: bool) -> Record:  # noqa: FBT001 - as a step is given it
+    return machine.pass_gate(record, machine.own(record), _sending(one_effect=one_effect), now=NOW)
+
+
+def _past_the_replay_gate(record: Record, one_effect: bool) -> Record:  # noqa: FBT001 - as a step is given it
+    mine = machine.own(record) if record.state is State.SENT else None
+    sending = _sending(one_effect=one_effect)
+    return machine.pass_replay_gate(record, mine, sending, owner=OWNER, lease_until=FUTURE, now=NOW)
+
+
+def _given_up(record: Record) -> Record:
+    return machine.give_up(record, machine.own(record), now=NOW)
+
+
+def _leased_no_more(record: Record) -> Record:
+    return changed(record, lease_until=PAST)
+
+
+def _seen_dead(record: Record, frees: bool) -> Record:  # noqa: FBT001 - as a step is given it
+    dead = machine.see_dead_lease(record, now=NOW)
+    freed = frees and dead is not record and record.state is not State.CLAIMED
+    return changed(dead, state=State.FREE) if freed else dead
+
+
+def _long_closed(record: Record) -> Record:
+    return changed(record, closed_at=PAST)
 
 
 def _over(record: Record, index: int) -> Record:
@@ -348,11 +348,35 @@ def _over(record: Record, index: int) -> Record:
     return changed(record, attempts=tuple(attempts))
 
 
+def _answered(record: Record) -> Record:
+    return machine.answer_caller(record, machine.own(record))
+
+
+def _learned(record: Record, index: int, evidence: Evidence, for_all: bool, frees: bool) -> Record:  # noqa: FBT001 - as a step is given them
+    after = machine.learn(record, index + 1, evidence, SETTLEMENT, now=NOW, authoritative=for_all)
+    left_sent = record.state is State.SENT and after.state is State.UNKNOWN
+    return changed(after, state=State.FREE) if frees and left_sent and evidence is not Evidence.LOST else after
+
+
+def _found(record: Record, matches: int) -> Record:
+    attempts, fingerprint = len(record.attempts), record.fingerprint
+    return machine.find(record, matches, SETTLEMENT, now=NOW, attempts=attempts, fingerprint=fingerprint)
+
+
+def _found_nothing(record: Record, fresh: bool) -> Record:  # noqa: FBT001 - as a step is given it
+    version = record.version if fresh else record.version - 1
+    return machine.find_nothing(record, version=version, now=NOW, confirm=LOOK.confirm)
+
+
+def _wire(world: World, index: int, **changes: object) -> World:
+    wires = list(world.wires)
+    wires[index] = wires[index]._replace(**changes)  # type: ignore[arg-type]  # NamedTuple fields of mixed types
+    return world._replace(wires=tuple(wires))
+
+
 def identity(world: World) -> Hashable:
-    """What makes two canonical worlds the same one."""
-    record = world.record
-    attempts = tuple((a.acts_until, a.one_effect, a.knowledge) for a in record.attempts)
-    return (record.state, record.owner, record.lease_until, attempts, record.closed_at, record.negatives, *world[1:])
+    """What makes two canonical worlds of one walk the same."""
+    return (id(world[0]), *world[1:])
 
 
 @dataclass(frozen=True)
@@ -365,9 +389,11 @@ class Walk:
 
 def walk(tool: Tool, *, at_most: int = 1_000_000) -> Walk:
     """Visit every reachable world, nearest first. A world with two effects is not followed any further."""
-    start = canonical(first(tool))
+    ways = Ways()
+    start = first(tool)
+    start = start._replace(record=ways.one(start.record))
     came_from: dict[Hashable, tuple[Hashable, str] | None] = {identity(start): None}
-    queue, moves, found = deque([start]), Moves(tool), dict[str, str]()
+    queue, moves, found = deque([start]), Moves(tool, ways), dict[str, str]()
     while queue and len(came_from) < at_most:
         world = queue.popleft()
         here = identity(world)
