@@ -35,7 +35,7 @@ class Shop:
 @pytest.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
     """Both processes, the example tools as they are, and a key each for an agent and a support lead."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(provider.stop)
         keys = tmp_path / "keys.json"
