@@ -1,14 +1,17 @@
 """One client process that makes the same HTTP call several times at once.
 
-Reads its order as JSON from standard input, prints the answers as JSON: `[{"status": 200, "body": …}, …]`.
+Takes its order as JSON on its command line, prints the answers as JSON: `[{"status": 200, "body": …}, …]`.
 """
 
 import asyncio
 import json
+import os
 import sys
 from typing import Any
 
 import httpx
+
+from bench.nursery import forked
 
 PATIENCE_S = 30.0
 
@@ -44,14 +47,17 @@ async def from_processes(order: dict[str, Any], urls: list[str], *, clients: int
 
 
 async def _client(order: dict[str, Any], urls: list[str]) -> list[dict[str, Any]]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.scenarios.burst", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
-    printed, _ = await process.communicate(json.dumps({**order, "urls": urls}).encode())
+    given = json.dumps({**order, "urls": urls})
+    # Its errors go where ours do.
+    with open(os.dup(2), "wb") as errors:  # noqa: ASYNC230, PTH123 - a copy of what is open
+        process = await forked([sys.executable, "-m", "bench.scenarios.burst", given], errors, None)
+    assert process.stdout is not None
+    printed = await process.stdout.read()
+    await process.wait()
     answers: list[dict[str, Any]] = json.loads(printed)
     return answers
 
 
 if __name__ == "__main__":
-    given = json.load(sys.stdin)
+    given = json.loads(sys.argv[1])
     print(json.dumps(asyncio.run(ask(given, given["urls"]))))

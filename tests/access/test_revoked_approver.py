@@ -31,7 +31,7 @@ async def test_what_a_lead_allowed_is_void_without_the_leads_key(tmp_path: Path)
     agent, _ = key(tmp_path, "agent", *PERMISSIONS)
     first, first_id = key(tmp_path, "lead-1", "refunds:approve")
     second, _ = key(tmp_path, "lead-2", "refunds:approve")
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     gateway = await start_gateway(
         tmp_path,
         manifests=MANIFESTS,

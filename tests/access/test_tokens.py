@@ -8,6 +8,7 @@ import httpx
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from bench.nursery import forked
 from gateway.demo.gateway_process import start_gateway
 from gateway.demo.provider_process import ProviderProcess
 from tests.gateway.adapters.oidc.issuer import LocalIssuer, ec_key, entry, real_now, write
@@ -112,9 +113,11 @@ async def test_no_token_leaves_the_gateway(
 async def test_a_process_takes_tokens_and_a_changed_file(tmp_path: Path, issuer: LocalIssuer) -> None:
     """`--issuers` reaches the process; an issuer that is taken out of the file is one no more."""
     path = write(tmp_path / "issuers.yaml", entry(issuer, claims={"permissions": "scope"}))
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     options = {"ONCEGATE_ISSUERS": str(path), "ONCEGATE_RELOAD_INTERVAL_S": "50ms"}
-    gateway = await start_gateway(tmp_path, manifests=MANIFESTS, provider_url=provider.url, options=options)
+    gateway = await start_gateway(
+        tmp_path, manifests=MANIFESTS, provider_url=provider.url, options=options, launch=forked
+    )
     try:
         headers = {"authorization": f"Bearer {issuer.token(now=real_now(), scope='refunds:read')}"}
         async with httpx.AsyncClient(base_url=gateway.url, headers=headers, timeout=30) as client:

@@ -7,6 +7,7 @@ import pytest
 
 from bench.faults import client
 from bench.faults.client import Refund
+from bench.nursery import forked
 from bench.scenarios.approvals import LARGE_PAISE
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from bench.scenarios.stage import TOOLS, Column
@@ -31,7 +32,7 @@ async def start(folder: Path, issuer: LocalIssuer, provider: ProviderProcess, **
     """A gateway that believes the issuer, and looks at files and keys often."""
     file = write(folder / "issuers.yaml", entry(issuer, claims=CLAIMS, refresh="1s", cooldown="1s", **changes))
     options = {"ONCEGATE_ISSUERS": str(file), "ONCEGATE_RELOAD_INTERVAL_S": "50ms"}
-    return await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url, options=options)
+    return await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url, options=options, launch=forked)
 
 
 @pytest.mark.parametrize("taken_back", ["key", "audience", "issuer down"])
@@ -42,7 +43,7 @@ async def test_what_a_lead_allowed_goes_with_what_proved_the_lead(
     agent, _ = create_key(
         tmp_path / "keys.json", subject="agent", tenant="acme", permissions=PERMISSIONS, attributes={}
     )
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     gateway = await start(tmp_path, issuer, provider)
     first, second = issuer.keys[0], ec_key("k2")
     try:

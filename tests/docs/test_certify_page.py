@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.nursery import forked
 from gateway.demo.provider_process import ProviderProcess
 from tests.gateway.cli.certifying.bank import Habits, opened
 from tests.gateway.cli.certifying.runs import certified
@@ -38,7 +39,7 @@ def manifests(tmp_path: Path) -> Path:
 @pytest.fixture
 async def provider(tmp_path: Path) -> AsyncIterator[ProviderProcess]:
     """The demo provider."""
-    started = await ProviderProcess.start(tmp_path)
+    started = await ProviderProcess.start(tmp_path, launch=forked)
     yield started
     await started.stop()
 

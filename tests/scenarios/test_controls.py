@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.nursery import forked
 from bench.scenarios import oncegate
 from bench.scenarios.catalogue import SCENARIOS
 from bench.scenarios.oncegate import OnceGate
@@ -101,7 +102,7 @@ async def test_a_refund_that_was_made_does_not_come_back_as_not_executed(
     command: tuple[str, ...], told: tuple[Kind, str | None], tmp_path: Path
 ) -> None:
     """The record answers before the rules that the refund itself has changed; with the rules first it is denied."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     (tmp_path / "manifests").mkdir()
     target = OnceGate(command=command, manifests=with_a_rule(tmp_path / "manifests"))
     await target.start(Setting(provider_url=provider.url, folder=tmp_path))

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.nursery import forked
 from bench.scenarios.listening import Listening
 from bench.scenarios.target import Call, Kind, Setting, Told, UnsupportedError, Word
 from gateway.demo.provider_process import ProviderProcess
@@ -13,7 +14,7 @@ CALL = Call(tool="refunds", arguments={"payment": "pay_1", "paise": 100}, key="k
 @pytest.fixture
 async def provider(tmp_path: Path) -> AsyncIterator[ProviderProcess]:
     """The provider itself: something that listens and takes the arguments as the body."""
-    process = await ProviderProcess.start(tmp_path)
+    process = await ProviderProcess.start(tmp_path, launch=forked)
     yield process
     await process.stop()
 

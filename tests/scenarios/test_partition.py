@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.nursery import forked
 from bench.scenarios.oncegate import OnceGate
 from bench.scenarios.stage import Column, Stage
 from bench.scenarios.target import Kind, Setting
@@ -97,7 +98,7 @@ def island() -> Iterator[Island]:
 @pytest.fixture
 async def provider(island: Island, tmp_path: Path) -> AsyncIterator[ProviderProcess]:
     """A provider at an address that the namespace can be cut off from."""
-    process = await ProviderProcess.start(tmp_path, "--host", island.provider)
+    process = await ProviderProcess.start(tmp_path, "--host", island.provider, launch=forked)
     yield process
     await process.stop()
 

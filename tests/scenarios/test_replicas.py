@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.nursery import forked
 from bench.scenarios.replicas import Replicas, Store
 from bench.scenarios.stage import Column, Stage
 from bench.scenarios.target import Kind, Setting
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("store", list(Store))
 async def test_two_gateways_share_a_store(store: Store, tmp_path: Path) -> None:
     """The first call is carried out by one; the second comes to the other, which has its result; then both can go."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     target = Replicas(store)
     await target.start(Setting(provider_url=provider.url, folder=tmp_path))
     stage = Stage(provider=provider, target=target, column=Column.PLAIN, order="ORD-1")
@@ -31,7 +32,7 @@ async def test_two_gateways_share_a_store(store: Store, tmp_path: Path) -> None:
 
 async def test_a_scenario_that_names_a_process_gets_it(tmp_path: Path) -> None:
     """With two processes asked for nobody takes turns."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     target = Replicas()
     await target.start(Setting(provider_url=provider.url, folder=tmp_path, processes=2))
     await target.kill(1)

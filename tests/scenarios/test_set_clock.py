@@ -13,6 +13,7 @@ import pytest
 
 from bench.faults import client
 from bench.faults.client import Refund
+from bench.nursery import forked
 from bench.scenarios.oncegate import MANIFESTS, PERMISSIONS
 from bench.scenarios.stage import TOOLS, Column
 from bench.scenarios.target import Kind
@@ -76,6 +77,7 @@ class Hosts:
             name=name,
             store=self.store,
             command=(sys.executable, str(self.folder / "launcher.py")) if set_clock else plain,
+            launch=forked,
         )
 
     async def refunds(self, order: str, *gateways: Child) -> int:
@@ -88,7 +90,7 @@ class Hosts:
 
 async def test_a_clock_set_forward_ends_no_window(tmp_path: Path, store: str) -> None:
     """In a process that runs, in one beside it, and in one that is started on the host after the clock was set."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     hosts = Hosts(tmp_path, store, provider)
     ahead, beside = await hosts.start("ahead", set_clock=True), await hosts.start("beside", set_clock=False)
     try:

@@ -13,7 +13,8 @@ from agent_client.events import Marked
 from agent_client.examples.order_8472 import CUSTOMER, GOAL, ORDER, refund, script
 from agent_client.fold import fold
 from bench.nursery import forked
-from gateway.demo.gateway_process import create_key, start_gateway
+from gateway.adapters.files.keys import create_key
+from gateway.demo.gateway_process import start_gateway
 from gateway.demo.provider_process import ProviderProcess
 from gateway.demo.sides import AGENT_MAY
 
@@ -35,18 +36,18 @@ class Shop:
 @pytest.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
     """Both processes, the example tools as they are, and a key each for an agent and a support lead."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(provider.stop)
         keys = tmp_path / "keys.json"
-        agent = await create_key(
+        agent, _ = create_key(
             keys,
             subject="refund-agent",
             tenant="acme",
             permissions=AGENT_MAY,
             attributes={"max_refund_paise": 200_000, "customer_id": CUSTOMER},
         )
-        lead = await create_key(
+        lead, _ = create_key(
             keys,
             subject="lead-7",
             tenant="acme",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from bench.nursery import forked
 from gateway.cli.certify import exit_code
 from gateway.cli.certifying.findings import Certificate, Verdict
 from gateway.cli.exits import Exit
@@ -33,7 +34,7 @@ def manifests(tmp_path: Path) -> Path:
 @pytest.fixture
 async def provider(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[ProviderProcess]:
     """The demo provider, with the flags of the test."""
-    started = await ProviderProcess.start(tmp_path, *getattr(request, "param", ()))
+    started = await ProviderProcess.start(tmp_path, *getattr(request, "param", ()), launch=forked)
     yield started
     await started.stop()
 

@@ -12,7 +12,9 @@ import httpx
 import pytest
 from click.testing import Result
 
-from gateway.demo.gateway_process import create_key, start_gateway
+from bench.nursery import forked
+from gateway.adapters.files.keys import create_key
+from gateway.demo.gateway_process import start_gateway
 from gateway.demo.processes import Child, NotStartedError
 from gateway.demo.provider_process import ProviderProcess
 from tests.gateway.cli.interrupting import interrupt
@@ -52,15 +54,17 @@ class Whole:
 async def start(folder: Path, provider: ProviderProcess, **options: str) -> Child:
     """A gateway process; its settings by their environment names."""
     named = {f"ONCEGATE_{name.upper()}": value for name, value in options.items()}
-    return await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url, options=named)
+    return await start_gateway(folder, manifests=MANIFESTS, provider_url=provider.url, options=named, launch=forked)
 
 
 @contextlib.asynccontextmanager
 async def whole(folder: Path, **options: str) -> AsyncIterator[Whole]:
     """Both processes, stopped at the end."""
-    provider = await ProviderProcess.start(folder)
+    provider = await ProviderProcess.start(folder, launch=forked)
     try:
-        key = await create_key(folder / "keys.json", subject="agent", tenant="acme", permissions=PERMISSIONS)
+        key, _ = create_key(
+            folder / "keys.json", subject="agent", tenant="acme", permissions=PERMISSIONS, attributes={}
+        )
         running = Whole(folder, provider, key, await start(folder, provider, **options))
         try:
             yield running
@@ -207,7 +211,7 @@ async def test_requests_are_counted_by_route(tmp_path: Path) -> None:
 )
 async def test_what_cannot_be_used_stops_the_start(tmp_path: Path, options: dict[str, Any], complaint: str) -> None:
     """One sentence on standard error, no traceback, and no line that says that calls may come."""
-    provider = await ProviderProcess.start(tmp_path)
+    provider = await ProviderProcess.start(tmp_path, launch=forked)
     try:
         with pytest.raises(NotStartedError, match="error: ") as stopped:
             await start(tmp_path, provider, **options)
