@@ -1,7 +1,6 @@
 """What runs beside calls for as long as the process does, and must not end before it."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
@@ -22,22 +21,20 @@ class Background:
         self._clock = clock
         self._faults = faults
         self._tasks: list[asyncio.Task[None]] = []
-
-    def __len__(self) -> int:
-        """How many are under way."""
-        return sum(not task.done() for task in self._tasks)
+        self._ended = False
 
     def begin(self, name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run it until `end`, or until it returns. `name` is for the log."""
-        self._tasks.append(asyncio.create_task(self._kept(name, run)))
+        """Run it until `end`, or until it returns; not at all after `end`. `name` is for the log."""
+        if not self._ended:
+            self._tasks.append(asyncio.create_task(self._kept(name, run)))
 
     async def end(self) -> None:
         """Cancel all, and wait until they have ended."""
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
+        self._ended = True
+        for task in self._tasks:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _kept(self, name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
         while True:

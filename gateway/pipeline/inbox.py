@@ -1,5 +1,6 @@
 """The approvals that wait: who may see and decide them, and what becomes of those that nobody decides."""
 
+import contextlib
 from typing import Any, Final
 
 from gateway.contract.call import Caller
@@ -10,7 +11,6 @@ from gateway.pipeline.approving import lapse
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.questions import Questions, may_see
-from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import rfc3339
 from gateway.stages.execute.approval import machine
 from gateway.stages.execute.approval.entitlement import Bar, bar, evidence, vouched
@@ -34,11 +34,10 @@ _WHY: Final = {
 class Inbox:
     """Answers about approvals: to whoever asked for one, and to those who hold the permission that decides it."""
 
-    def __init__(self, parts: Parts, pins: Pins, questions: Questions, spool: Spool) -> None:
+    def __init__(self, parts: Parts, pins: Pins, questions: Questions) -> None:
         self._parts = parts
         self._pins = pins
         self._questions = questions
-        self._spool = spool
 
     async def one(self, approval_id: str, caller: Caller) -> Envelope:
         """One approval, with the operation that it would repeat."""
@@ -101,13 +100,10 @@ class Inbox:
     async def run(self) -> None:
         """Sweep until cancelled."""
         while True:
-            try:
+            # The store says so itself, in readiness; the next round asks again.
+            with contextlib.suppress(StoreUnavailableError):
                 while await self.sweep() == _BATCH:
                     pass
-            except StoreUnavailableError:
-                pass  # it says so itself, in readiness; the next round asks again
-            except Exception as error:  # noqa: BLE001 - one bad approval must not end the care for all others
-                self._spool.fault("approvals", error)
             await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
 
     async def _visible(self, approval_id: str, caller: Caller) -> Approval | None:

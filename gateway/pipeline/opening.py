@@ -63,8 +63,6 @@ class Opening:
                     _log.error("the store answers and is not used, writes are refused: %s", told)
             except StoreUnavailableError as away:
                 self.missing = _away(away)
-            except Exception:  # noqa: BLE001 - it would end this task, and the store would stay unused for ever
-                _log.exception("the store could not be looked at; it is asked again")
             else:
                 self.missing = None
         _log.info("the store answers: writes are taken")

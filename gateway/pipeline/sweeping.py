@@ -23,6 +23,8 @@ from gateway.stages.monitor.ports import AttemptKind, ReconcileMethod
 from gateway.stages.normalise.stored import store_answer
 
 _BATCH = 32
+# However short the leases of calls are: a look may take a tool's whole time.
+_CARE_S = 60.0
 # The longer nothing was learned, the less often it is asked; never less than this often.
 _SHORTEST_S, _LONGEST_S, _SHARE_OF_AGE = 1.0, 300.0, 0.25
 
@@ -36,6 +38,7 @@ class Sweeper:
         self._looker = looker
         self._spool = spool
         self._pins = pins
+        self._care_s = max(_CARE_S, parts.bounds.lease_s)
 
     async def run(self) -> None:
         """Sweep until cancelled. A round waits for nobody: each record waits for a service of its own."""
@@ -48,7 +51,7 @@ class Sweeper:
                         task.add_done_callback(under_care.discard)
                 except StoreUnavailableError:
                     pass  # it says so itself, in readiness; the next round asks again
-                except Exception as error:  # noqa: BLE001 - one bad record must not end the care for all others
+                except Exception as error:  # noqa: BLE001 - to begin again would cancel what is under care
                     self._spool.fault("sweeper", error)
                 await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
         finally:
@@ -68,8 +71,8 @@ class Sweeper:
         if room <= 0:
             return ()
         await self._pins.refresh()
-        lease_s, token = max(60.0, self._parts.bounds.lease_s), self._parts.chance.token()
-        due = await self._parts.store.lease_due(token, lease_s, room)
+        token = self._parts.chance.token()
+        due = await self._parts.store.lease_due(token, self._care_s, room)
         return tuple(asyncio.create_task(self._care_alone(record, token)) for record in due)
 
     async def _care_alone(self, record: Record, token: str) -> None:
@@ -94,7 +97,7 @@ class Sweeper:
     async def reconcile(self, record: Record) -> Record:
         """Look now, due or not: for a caller or an operator who asks."""
         token = self._parts.chance.token()
-        if not await self._parts.store.lease_one(record.origin.tenant, record.key, token, 60.0):
+        if not await self._parts.store.lease_one(record.origin.tenant, record.key, token, self._care_s):
             return record
         cared = record
         try:

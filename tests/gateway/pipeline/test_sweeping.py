@@ -300,11 +300,13 @@ async def test_care_is_leased_for_a_minute_or_as_long_as_a_call(rig: MakeRig, le
     wires, leased = Wires(), list[object]()
 
     def listens(name: str, args: tuple[object, ...]) -> bool:
-        if name == "lease_due":
-            leased.append(args[1])
+        if name in ("lease_due", "lease_one"):
+            leased.append({"lease_due": args[1], "lease_one": args[-1]}[name])
         return False
 
     gateway = await rig(looked_up(UNHELD), settings={"lease_s": lease_s}, wrap=wires)
+    operation_id = await absent(gateway)
     wires.it.loses = listens
     await gateway.pipeline._sweeper.sweep()
-    assert leased == [cared_s]
+    await gateway.reconcile(operation_id)
+    assert leased == [cared_s, cared_s]
