@@ -21,7 +21,7 @@ GATE_SLACK: Final = 1.4
 
 
 class Place(StrEnum):
-    """Which server a case is about. All of them run all the time; OnceGate has 5 manifests where nothing is said."""
+    """Which server a case is about. Those of a run's cases are up all the time; OnceGate has 5 manifests where nothing is said."""
 
     DOWNSTREAM = "downstream"
     PROXY = "barest proxy"

@@ -1,4 +1,4 @@
-"""All servers of the benchmark at once, each its own process on loopback, on stores in one folder that goes away."""
+"""The servers that a measurement asks for, each its own process on loopback, on stores in one folder that goes away."""
 
 import asyncio
 import sys

@@ -37,7 +37,7 @@ async def show(options: argparse.Namespace) -> bool:
         return result
 
     results = await asyncio.gather(*(lane(work) for fault in faults for work in _works(fault, options, seed)))
-    wrong = [it for it in results if bool(it.violations) is not bool(it.without)]
+    wrong = [it for it in results if not it.as_it_should_be]
     print(f"\n{len(results) - len(wrong)} of {len(results)} as they should be. SEED={seed}")
     return not wrong
 
@@ -50,18 +50,20 @@ def _works(fault: Fault, options: argparse.Namespace, seed: int) -> list[Awaitab
     works: list[Awaitable[Result]] = [run(fault, numbers, seed, slack_s=options.slack_s)]
     if options.controls:
         works += [
-            run(fault, range(runs), seed, without=protection, slack_s=options.slack_s)
-            for protection, runs in fault.controls.items()
+            run(fault, range(control.runs), seed, without=protection, slack_s=options.slack_s)
+            for protection, control in fault.controls.items()
         ]
     return works
 
 
 def text(result: Result) -> str:
-    """One row, then for a row that should have none each violation with the run that plays it again."""
+    """One row, then why it broke, or for a row that should have none each violation with the run that plays it again."""
     fault = result.fault
     title = fault.title if result.without is None else f"  without: {result.without}"
     name = fault.id if result.without is None else ""
     lines = [f"{name:5}{title:{TITLE_WIDTH}}{len(result.runs):6}{result.violated:12}"]
+    if result.broken is not None:
+        lines.append(f"       BROKEN: {result.broken}")
     if result.without is None:
         lines += [
             f"       WRONG: {each}   (--only {fault.id} --first {number} --runs 1)"

@@ -39,7 +39,6 @@ class Answer:
     took_s: float
     status: int | None = None
     retry_after_s: float | None = None
-    recorded: bool | None = None
     approval_id: str | None = None
 
 
@@ -100,7 +99,6 @@ async def post(url: str, key: str, document: Mapping[str, Any]) -> Answer:
         took_s=time.monotonic() - began,
         status=status,
         retry_after_s=None if after is None else float(after),
-        recorded=envelope.get("meta", {}).get("recorded"),
         approval_id=envelope.get("meta", {}).get("approval_id"),
     )
 

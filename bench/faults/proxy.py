@@ -19,7 +19,6 @@ class Weather:
         swallow: a reply to a request that has this in it does not come back, once for each count.
         lose_request: such a request does not even arrive.
         then_close: the connection breaks then; otherwise it stays open, and silent.
-        swallowed: how many did not.
     """
 
     delay_s: float = 0.0
@@ -28,8 +27,6 @@ class Weather:
     count: int = 0
     lose_request: bool = False
     then_close: bool = False
-    swallowed: int = 0
-    accepted: int = 0
 
 
 class Proxy:
@@ -79,7 +76,6 @@ class Proxy:
         self._reserved.close()
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.weather.accepted += 1
         cuts = self._cuts
         try:
             there, back = await asyncio.open_connection("127.0.0.1", self._to)
@@ -113,7 +109,6 @@ class Proxy:
                 weather.count -= 1
                 lost.set()
                 if weather.lose_request:
-                    weather.swallowed += 1
                     if weather.then_close:
                         return
                     continue
@@ -124,7 +119,6 @@ class Proxy:
             if self.weather.deaf:
                 continue
             if lost.is_set():
-                self.weather.swallowed += 1
                 if self.weather.then_close:
                     return
                 continue

@@ -1,6 +1,7 @@
 """Plays a fault so many times, on processes of its own, and keeps what was wrong."""
 
 import random
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +19,25 @@ class Result:
         runs: the numbers of the runs.
         violations: by the number of the run.
         without: the protection that was taken out, if one was.
+        broken: why it came to no end; it then says nothing about the gateway.
     """
 
     fault: Fault
     runs: Sequence[int]
     violations: dict[int, list[str]]
     without: str | None = None
+    broken: str | None = None
+
+    @property
+    def as_it_should_be(self) -> bool:
+        """No violation; without a protection, the one that it is there to prevent."""
+        control = None if self.without is None else self.fault.controls.get(self.without)
+        wrong = [each for run in self.violations.values() for each in run]
+        if self.broken is not None:
+            return False
+        if control is not None:
+            return any(re.search(control.shows, each) for each in wrong)
+        return bool(wrong) is (self.without is not None)
 
     @property
     def violated(self) -> int:
@@ -45,6 +59,7 @@ async def run(
     `one_is_enough`: the first run with a violation is the last.
     """
     violations: dict[int, list[str]] = {}
+    broken: str | None = None
     conditions = replace(fault.conditions, command=command_without(without), slack_s=slack_s)
     number = runs[0]
     try:
@@ -58,5 +73,5 @@ async def run(
                         if one_is_enough:
                             break
     except Exception as problem:  # noqa: BLE001 - a run that breaks is wrong, and its site good for no other
-        violations[number] = [f"did not end: {type(problem).__name__} {problem}"]
-    return Result(fault=fault, runs=runs, violations=violations, without=without)
+        broken = f"run {number} did not end: {type(problem).__name__} {problem}"
+    return Result(fault=fault, runs=runs, violations=violations, without=without, broken=broken)

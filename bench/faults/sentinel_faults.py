@@ -1,4 +1,4 @@
-"""F13 where sentinels name the master: it hangs, its replica takes over, and callers never pause."""
+"""F13b, a failover where sentinels name the master: it hangs, its replica takes over, and callers never pause."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -82,7 +82,7 @@ async def open_watched_site(folder: Path, conditions: Conditions) -> AsyncIterat
 
 
 async def master_hangs(watched: Watched) -> list[str]:
-    """F13: while the master hangs and another is named, calls go on; none is left without an answer, and all ends well."""
+    """F13b: while the master hangs and another is named, calls go on; none is left without an answer, and all ends well."""
     site = watched.site
     site.dice, site.number = watched.dice, watched.number
     moment, tool = site.nth(LOSSES)

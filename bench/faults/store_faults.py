@@ -55,12 +55,12 @@ async def reply_lost(site: Site) -> list[str]:
     first = await site.call(refund, site.dice.randrange(2))
     site.proxy.weather.count = 0
     await site.calm()
-    wrong = []
     answers = [first, await site.call(refund, 0), *await site.until_settled(refund)]
+    wrong = await _ended(site, refund, answers)
     # With a result that its owner still has to record, "in progress" is the truth.
     if state == b"claimed" and any(answer.told.kind is Kind.IN_PROGRESS for answer in answers):
         wrong.append(f"{refund.order}: the only caller was told that somebody else is at it")
-    return wrong + await _to_the_end(site, refund, answers)
+    return wrong
 
 
 async def store_restarted(site: Site) -> list[str]:
@@ -126,17 +126,19 @@ async def around_a_loss(
         await lose()
     for _ in range(3):
         answers += await site.both(refund)
-    if forgets and refund.tool == PLAIN:
-        # Asked for after the wait it would be carried out again: nobody remembers, and nobody can look.
-        return await site.judged(refund, answers)
     if forgets and refund.tool != KEYED:
-        # The look-up shows a refund of which nobody can say whose it is: in doubt, until a person has looked.
+        # Asked for after the wait a plain write would be carried out again: nobody remembers, and nobody can look. A look-up
+        # shows a refund of which nobody can say whose it is: in doubt, until a person has looked.
         return await site.judged(refund, answers)
     return await _to_the_end(site, refund, answers)
 
 
 async def _to_the_end(site: Site, refund: Refund, answers: list[Answer]) -> list[str]:
     """All is well again: ask until it is settled, and open the books."""
-    answers = [*answers, *await site.until_settled(refund)]
+    return await _ended(site, refund, [*answers, *await site.until_settled(refund)])
+
+
+async def _ended(site: Site, refund: Refund, answers: list[Answer]) -> list[str]:
+    """What is wrong when the last of these was the last word."""
     ends = IN_DOUBT if refund.tool == PLAIN else RESULT_KNOWN
     return unsettled(refund, answers[-1], ends) + await site.judged(refund, answers)

@@ -55,7 +55,7 @@ def test_without_wrk_it_says_so(
 
 
 def test_a_thousand_manifests_load(tmp_path: Path) -> None:
-    """They are the same read under a thousand names, and one write."""
+    """They are the same read under other names, and the tools of the benchmark."""
     write_manifests(tmp_path / "tools", 1000)
     operator = Operator(engine=CelEngine(), environment={"DOWNSTREAM_URL": "http://127.0.0.1:9"}, secrets={})
     loaded = load_directory(tmp_path / "tools", operator)

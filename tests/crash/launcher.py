@@ -138,7 +138,6 @@ def main(errands: TextIO) -> None:
     signal.signal(signal.SIGCHLD, reap)
     configure_logging("WARNING")
     gc.collect()
-    tell(event="loaded")
     for line in errands:
         read = json.loads(line)
         errand = Errand(**read | {"orders": tuple(read["orders"])})

@@ -40,6 +40,32 @@ def test_a_violation_comes_with_the_words_that_play_it_again() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("without", "wrong", "broken", "expected"),
+    [
+        (None, [], None, True),
+        (None, ["2 effects of one intention"], None, False),
+        (None, [], "run 3 did not end", False),
+        ("any-writer-wins", ["2 effects of one intention"], None, True),
+        ("any-writer-wins", ["an answer after 7.0 s"], None, False),
+        ("any-writer-wins", [], None, False),
+        ("any-writer-wins", ["2 effects of one intention"], "run 3 did not end", False),
+        ("fail-open", ["an answer after 7.0 s"], None, True),
+        ("fail-open", [], None, False),
+    ],
+)
+def test_a_control_shows_what_its_protection_prevents(
+    *, without: str | None, wrong: list[str], broken: str | None, expected: bool
+) -> None:
+    """Neither something else that is wrong nor a gateway that does not start; of another row's protection anything will do."""
+    [row] = [fault for fault in FAULTS if fault.id == "F17"]
+    violations = {3: wrong} if wrong else {}
+    result = Result(fault=row, runs=range(20), violations=violations, without=without, broken=broken)
+
+    assert result.as_it_should_be is expected
+    assert (broken is not None) == ("BROKEN: run 3 did not end" in text(result))
+
+
 def test_nothing_taken_out_is_the_product() -> None:
     """The command without a protection is a process of its own."""
     assert command_without(None) == COMMAND

@@ -70,7 +70,7 @@ def test_no_less_severe_record_is_written_than_asked_for(level: str, lines: int,
     assert ended.stderr.count("1 tools, 0 API keys, store memory://") == lines
 
 
-def test_serving_takes_the_detour_from_enumerations(tmp_path: Path) -> None:
+def test_serving_rids_enumerations_of_their_detour(tmp_path: Path) -> None:
     """In its own process only: nothing that merely imports the gateway changes what Python does."""
     asked = """
 import enum

@@ -213,12 +213,12 @@ class Moves:
         if wire.hears == "w":
             yield f"the gateway of {number} crashes", _wire(world, index, hears="d")
             if world.owner and record.state is State.SENT and number == len(world.wires):
-                yield "the caller is answered", self._step(world, _answered)
+                yield "the caller is answered", self._step(world, _caller_answered)
             yield f"contact with {number} is lost", self._learn(_wire(world, index, hears="d"), index, Evidence.LOST)
             if wire.answer:
-                yield f"{wire.answer} of {number} arrives", self._answered(world, index)
+                yield f"{wire.answer} of {number} arrives", self._answer_arrives(world, index)
 
-    def _answered(self, world: World, index: int) -> World:
+    def _answer_arrives(self, world: World, index: int) -> World:
         answer, record = world.wires[index].answer, world.record
         after = _wire(world, index, hears="d", answer="")
         evidence = {"done": Evidence.DONE, "later": Evidence.REFUSED_RETRYABLE}.get(answer, Evidence.REFUSED)
@@ -348,7 +348,7 @@ def _over(record: Record, index: int) -> Record:
     return changed(record, attempts=tuple(attempts))
 
 
-def _answered(record: Record) -> Record:
+def _caller_answered(record: Record) -> Record:
     return machine.answer_caller(record, machine.own(record))
 
 
@@ -388,13 +388,19 @@ class Walk:
 
 
 def walk(tool: Tool, *, at_most: int = 1_000_000) -> Walk:
-    """Visit every reachable world, nearest first. A world with two effects is not followed any further."""
+    """Visit every reachable world, nearest first. A world with two effects is not followed any further.
+
+    Raises:
+        OverflowError: there are more than `at_most`.
+    """
     ways = Ways()
     start = first(tool)
     start = start._replace(record=ways.one(start.record))
     came_from: dict[Hashable, tuple[Hashable, str] | None] = {identity(start): None}
     queue, moves, found = deque([start]), Moves(tool, ways), dict[str, str]()
-    while queue and len(came_from) < at_most:
+    while queue:
+        if len(came_from) > at_most:
+            raise OverflowError(f"more than {at_most:,} worlds")
         world = queue.popleft()
         here = identity(world)
         for violation in violations(world):
