@@ -1,7 +1,7 @@
 """Gateway processes by the dozen without the second that Python takes to import one: `forked` in place of `executed`.
 
-`python -m bench.nursery FD` has imported everything and forks a process for each order that comes over its socket. What
-it forks runs a module as `python -m` does, in a session, a folder and an environment of its own, and is killed, paused
+`python -m bench.nursery FD MODULE…` has imported everything, and forks a process for each order that comes over its
+socket. What it forks runs a module as `python -m` does, in a session, a folder and an environment of its own, and is killed, paused
 and waited for like any other process. It ends, and ends what is left, when its socket does: with who started it.
 """
 
@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -44,8 +45,10 @@ _PRELOADED: Final = (
 """Nothing here starts a thread, opens a file that stays open, or draws what two processes must not share."""
 
 
-async def forked(command: Sequence[str], errors: BinaryIO, environment: Mapping[str, str] | None) -> Running:
-    """A module of this Python in a process forked by the nursery; any other command as `executed` starts it."""
+async def forked(
+    command: Sequence[str], errors: BinaryIO, environment: Mapping[str, str] | None, *, also: tuple[str, ...] = ()
+) -> Running:
+    """A module of this Python in a process forked by the nursery that imports `also`; other commands are `executed`."""
     if tuple(command[:2]) != _MODULE:
         return await executed(command, errors, environment)
     given = dict(os.environ if environment is None else environment)
@@ -53,7 +56,7 @@ async def forked(command: Sequence[str], errors: BinaryIO, environment: Mapping[
     printed, print_to = os.pipe()
     told, tell_to = os.pipe()
     try:
-        _Nursery.open().send(json.dumps(order).encode(), [print_to, errors.fileno(), tell_to])
+        _Nursery.open(also).send(json.dumps(order).encode(), [print_to, errors.fileno(), tell_to])
     finally:
         os.close(print_to)
         os.close(tell_to)
@@ -159,14 +162,12 @@ class _Forked:
 
 
 class _Nursery:
-    """The process that forks, seen from here: one for the whole life of this process, from the first order on."""
+    """The process that forks, seen from here: one for each `also`, from its first order to the end of this process."""
 
-    _only: "_Nursery | None" = None
-
-    def __init__(self) -> None:
+    def __init__(self, also: tuple[str, ...]) -> None:
         self._socket, theirs = socket.socketpair()
         with theirs:
-            command = (*_MODULE, "bench.nursery", str(theirs.fileno()))
+            command = (*_MODULE, "bench.nursery", str(theirs.fileno()), *also)
             self._process = subprocess.Popen(
                 command,
                 cwd=_ROOT,
@@ -178,10 +179,9 @@ class _Nursery:
         atexit.register(self._close)
 
     @classmethod
-    def open(cls) -> "_Nursery":
-        if cls._only is None:
-            cls._only = cls()
-        return cls._only
+    @cache
+    def open(cls, also: tuple[str, ...]) -> "_Nursery":
+        return cls(also)
 
     def send(self, order: bytes, files: list[int]) -> None:
         whole = len(order).to_bytes(_LENGTH_BYTES) + order
@@ -290,7 +290,7 @@ def _serve(ours: socket.socket) -> str | None:
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as listening:
-        for name in _PRELOADED:
+        for name in (*_PRELOADED, *sys.argv[2:]):
             importlib.import_module(name)
         gc.collect()
         gc.freeze()

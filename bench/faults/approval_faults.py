@@ -57,7 +57,9 @@ async def _another_amount(site: Site) -> list[str]:
         for answer in (*before, *answers[::2])
         if answer.told.kind in RESULT_KNOWN
     ]
-    wrong += await _once(site, refund, answers[1::2])
+    if not wrong:
+        # Where the other was made, the approved one never will be, however long one asks.
+        wrong += await _once(site, refund, answers[1::2])
     return wrong + [
         f"{refund.order} {refund.tool}: made over {paise} paise, which nobody approved"
         for paise in await _amounts(site, refund)

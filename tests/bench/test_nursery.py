@@ -56,6 +56,17 @@ async def test_it_is_what_a_shell_would_have_started(folder: Path) -> None:
     assert (process.returncode, (folder / "log").read_text()) == (0, "first\n")
 
 
+async def test_more_can_be_imported_beforehand(folder: Path) -> None:
+    """By a nursery of its own: the others' processes have none of it."""
+    (folder / "program.py").write_text("import sys; print('wave' in sys.modules)", encoding="utf-8")
+    told = []
+    for also in ((), ("wave",)):
+        with (folder / "log").open("ab") as errors:
+            told.append(await printed(await forked([sys.executable, "-m", "program"], errors, None, also=also)))
+
+    assert told == ["False\n", "True\n"]
+
+
 async def test_our_own_environment_is_passed_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it is at that moment, when none is given."""
     monkeypatch.setenv("GIVEN", "17")

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
-from asyncio.subprocess import PIPE
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,20 +13,39 @@ import pytest
 
 from agent_client.engines.dbos import QUEUE, WORKFLOW, Fleet
 from agent_client.status import Status
+from bench.nursery import forked
 from tests.agent_client.engines.worker import VERSION
 from tests.agent_client.world import World
 from tests.waiting import turns
 
 pytestmark = pytest.mark.slow
 
+IMPORTED = (
+    "agent_client.checkpoints",
+    "dbos.cli.cli",
+    "psycopg",
+    "sqlalchemy.dialects.postgresql.psycopg",
+    "sqlalchemy.dialects.sqlite.pysqlite",
+    "tests.agent_client.world",
+)
+"""What takes a worker most of its time; nothing here starts a thread."""
+
 
 async def worker(role: str, world: World | None, database: str) -> tuple[int | None, str]:
     """Its exit code and what it said last."""
     places = ("", "") if world is None else (world.url, world.provider_url)
-    command = ["-m", "tests.agent_client.engines.worker", role, *places, database]
-    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
-    told, _ = await process.communicate()
-    return process.returncode, told.decode().strip().splitlines()[-1] if told else ""
+    code, told = await printed("tests.agent_client.engines.worker", role, *places, database)
+    return code, told.decode().strip().splitlines()[-1] if told else ""
+
+
+async def printed(module: str, *words: str) -> tuple[int, bytes]:
+    """The exit code and all the words of a process that has imported DBOS already."""
+    # Its errors go where ours do.
+    with open(os.dup(2), "wb") as errors:  # noqa: ASYNC230, PTH123 - a copy of what is open
+        process = await forked([sys.executable, "-m", module, *words], errors, None, also=IMPORTED)
+    assert process.stdout is not None
+    told = await process.stdout.read()
+    return await process.wait(), told
 
 
 async def test_L63_a_worker_killed_after_the_effect_leaves_one_effect(world: World, postgres_url: str) -> None:
@@ -70,10 +89,8 @@ async def test_a_process_that_only_hands_in_works_on_nothing(postgres_url: str) 
 
 async def crew(role: str, database: str) -> Any:
     """What a fleet of `crew.py` saw."""
-    command = ["-m", "tests.agent_client.engines.crew", role, database]
-    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
-    told, _ = await process.communicate()
-    assert process.returncode == 0
+    code, told = await printed("tests.agent_client.engines.crew", role, database)
+    assert code == 0
     return json.loads(told)
 
 
