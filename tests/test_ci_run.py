@@ -210,10 +210,14 @@ def test_there_is_no_gate_over_what_was_not_compiled(run: Run) -> None:
     assert "!!! not green: gate" in ran.errors
 
 
-def test_a_gate_for_which_there_is_no_time_is_not_run(run: Run, machine: Machine) -> None:
+def test_a_gate_for_which_there_is_no_time_is_not_run(run: Run, machine: Machine, tmp_path: Path) -> None:
     """The other steps are what they are, what is still being compiled is ended, and standard error says so."""
     machine.environment["GATE_BY_S"] = "0"
-    ran = run(compiled="sleep 45")
+    os.mkfifo(tmp_path / "held")
+    with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as held:  # noqa: PTH123 - a descriptor
+        ran = run(compiled=f"exec 3>{tmp_path}/held; sleep 45; echo late >&3")
+        os.set_blocking(held.fileno(), True)
+        assert held.read() == ""
 
     assert (ran.status, ran.made) == (0, STEPS[:-1])
     assert "the time is up for the benchmark's gate" in ran.errors
@@ -263,11 +267,14 @@ def test_tests_that_never_end_count_as_a_failure(run: Run) -> None:
     assert (ran.status, ran.lines[-1]) == (1, "0 passed, 1 failed")
 
 
-def test_a_process_left_behind_keeps_nobody_waiting(run: Run) -> None:
+def test_a_process_left_behind_keeps_nobody_waiting(run: Run, tmp_path: Path) -> None:
     """A step ends when its command ends, whatever still holds its output."""
-    ran = run(lint="sleep 40 & echo done")
+    os.mkfifo(tmp_path / "held")
+    ran = run(lint=f"cat {tmp_path}/held & echo done")
 
     assert ran.status == 0
+    # It is there to this moment, or this would raise; without a writer any more it ends.
+    os.close(os.open(tmp_path / "held", os.O_WRONLY | os.O_NONBLOCK))
 
 
 @pytest.mark.parametrize("missing", [name for name in WHOLE if name != "make"])

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_gate_measures_what_has_a_target_at_64_connections() -> None:
-    """And leaves memory to the full run: it must end within three minutes."""
+    """And leaves memory, which takes minutes, to the full run."""
     options = parse(["--gate"])
     assert options.connections == [64]
     assert options.laps == 9
