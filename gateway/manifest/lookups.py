@@ -10,7 +10,7 @@ from gateway.manifest.model import LookupSection, ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import TemplateError, parse
 from gateway.manifest.ports import Expression, ExpressionEngine, Name
-from gateway.manifest.requests import check_references
+from gateway.manifest.requests import check_quotes, check_references
 from gateway.manifest.templates import ValueTemplate
 from gateway.manifest.tool import Lookup, Reconcile
 from gateway.manifest.yaml_events import Path
@@ -84,6 +84,7 @@ def _arguments(section: LookupSection, arguments: Mapping[str, Any], notes: Note
 
 
 def _check_arguments(path: Path, value: Any, arguments: Mapping[str, Any], notes: Notes) -> None:
+    check_quotes(notes, path, value)
     if isinstance(value, Mapping):
         for name, member in value.items():
             _check_arguments((*path, name), member, arguments, notes)

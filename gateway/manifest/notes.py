@@ -25,6 +25,11 @@ class Notes:
         """Whether the file says anything at `path` (and not only the default does)."""
         return path in self._document.values
 
+    def is_left_out(self, path: Path) -> bool:
+        """Whether the file says no value at `path`, of the last member of a map in braces: `{key}`."""
+        place = self._document.place(path)
+        return self._lines[place.line - 1][place.column - 1 :].lstrip().startswith("}")
+
     def error(self, path: Path, rule: str, message: str, *, on_key: bool = False) -> None:
         self._add(Severity.ERROR, path, rule, message, on_key=on_key)
 

@@ -168,6 +168,15 @@ def parse(text: str) -> tuple[Piece, ...]:
     return (*pieces, literal) if literal else tuple(pieces)
 
 
+def unquoted(value: object) -> str | None:
+    """The name in a hole without quotes, `{args.x}`: to YAML that is a map with one member, which has no value."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, given),) = value.items()
+        if given is None and _REFERENCE.fullmatch(name):
+            return str(name)
+    return None
+
+
 def _hole(found: re.Match[str]) -> Piece:
     environment, reference = found.groups()
     if environment is not None:

@@ -17,6 +17,7 @@ from gateway.manifest.placeholders import (
     fill,
     literal,
     parse,
+    unquoted,
 )
 from gateway.manifest.policies import DownstreamKey, Effect
 from gateway.manifest.templates import HeaderTemplate, RequestTemplate, ValueTemplate
@@ -131,6 +132,7 @@ class RequestBuilder:
 
     def _filled(self, path: Path, value: Any) -> Any:
         """The body with the operator's values in its texts, each text checked."""
+        check_quotes(self._notes, path, value)
         if isinstance(value, Mapping):
             return {name: self._filled((*path, name), member) for name, member in value.items()}
         if isinstance(value, list):
@@ -163,6 +165,13 @@ class RequestBuilder:
         except TemplateError as error:
             self._notes.error(path, "template", str(error))
             return ()
+
+
+def check_quotes(notes: Notes, path: Path, value: Any) -> None:
+    """Complain about a hole without quotes. `{key: null}` is a map that may be meant; `{args.x: null}` is not."""
+    name = unquoted(value)
+    if name is not None and (name != "key" or notes.is_left_out((*path, name))):
+        notes.error(path, "template", f'an unquoted brace is a YAML map; quote the text: "{{{name}}}"')
 
 
 def check_references(

@@ -13,7 +13,7 @@ from gateway.manifest.notes import Notes
 from gateway.manifest.placeholders import Environment, Piece, Reference, Secret, TemplateError, parse
 from gateway.manifest.policies import Effect, Guards
 from gateway.manifest.ports import CompileError, Expression, ExpressionEngine, Name, NameType
-from gateway.manifest.requests import check_references
+from gateway.manifest.requests import check_quotes, check_references
 from gateway.manifest.templates import ValueTemplate
 from gateway.manifest.tool import Rule, RuleLookup
 from gateway.manifest.yaml_events import Path
@@ -154,7 +154,8 @@ def _lookup(section: RuleSection, path: Path, source: ManifestSource, notes: Not
 
 
 def check_arguments(path: Path, value: Any, source: ManifestSource, notes: Notes) -> None:
-    """Complain about holes of a look-up's arguments that have no value in a call."""
+    """Complain about holes of a look-up's arguments that have no value in a call, or no quotes."""
+    check_quotes(notes, path, value)
     if isinstance(value, Mapping):
         for name, member in value.items():
             check_arguments((*path, name), member, source, notes)

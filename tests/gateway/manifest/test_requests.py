@@ -8,7 +8,7 @@ import pytest
 
 from gateway.manifest.catalog import load
 from gateway.manifest.placeholders import CallValues
-from tests.gateway.manifest.sample import KEYED, OPERATOR, READ, REMOVED, changed, compiled, complaints, errors
+from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, REMOVED, changed, compiled, complaints, errors
 
 HTTP = "backend.http"
 
@@ -27,6 +27,9 @@ def body_of(changes: dict[str, Any], **args: Any) -> bytes:
         ({f"{HTTP}.url": "${API}/{args.note}"}, "template", "may be missing"),
         ({f"{HTTP}.headers": {"X-A": "{args.x"}}, "template", "a single brace"),
         ({f"{HTTP}.body": {"a": [{"b": "{nope}"}]}}, "template", "is none of"),
+        ({f"{HTTP}.body": {"a": {"args.amount": None}}}, "template", 'quote the text: "{args.amount}"'),
+        ({f"{HTTP}.body": [{"run.id": None}]}, "template", 'quote the text: "{run.id}"'),
+        ({"reconcile.lookup.arguments": {"order": {"args.order": None}}}, "template", 'quote the text: "{args.order}"'),
         ({f"{HTTP}.url": "${OTHER}/x"}, "template", "OTHER is not an environment name"),
         ({f"{HTTP}.url": "{args.order}/x"}, "url", "starts with"),
         ({f"{HTTP}.url": "${API}/a b"}, "url", "percent-encode"),
@@ -43,6 +46,29 @@ def test_a_template_that_could_not_be_rendered_is_refused(changes: dict[str, Any
     assert len(found) == 1
     assert found[0][0] == rule
     assert words in found[0][1]
+
+
+@pytest.mark.parametrize(
+    ("body", "columns"),
+    [
+        ("{n: {args.amount}, k: {key}}", [5, 23]),
+        ("{k: { key } }", [5]),
+        ("{k: {key: null}}", []),
+        ("{k: {key: ~}}", []),
+        ("{k: {key: 1}, n: {amount}}", []),
+        ("\n        k:\n          key:", []),
+    ],
+)
+def test_a_hole_without_quotes_is_refused_where_it_stands(body: str, columns: list[int]) -> None:
+    """YAML reads a map, and the tool would be sent one. A map that is written as one is sent."""
+    members = changed(PLAIN, {"backend": REMOVED})
+    lines = [f"{name}: {json.dumps(value)}" for name, value in members.items()]
+    lines += ["backend:", "  http:", "    method: POST", '    url: "${API}/orders/{args.order}"', f"    body: {body}"]
+    loaded = load([("it.yaml", "\n".join(lines))], OPERATOR)
+
+    found = [it for it in loaded.complaints if it.severity == "error"]
+    assert [it.rule for it in found] == ["template"] * len(columns)
+    assert [it.column - len("    body: ") for it in found] == columns
 
 
 def test_a_list_stands_alone_and_not_inside_a_text() -> None:

@@ -57,6 +57,7 @@ def found(*rules: dict[str, Any]) -> list[Complaint]:
         ({**LOOKED, "lookup": {"tool": "get_status", "arguments": {"order": ["{args.x}"]}}}, "template", "declared argument"),
         ({**LOOKED, "lookup": {"tool": "get_status", "arguments": {"order": "${API}"}}}, "template", "the backend"),
         ({**LOOKED, "lookup": {"tool": "get_status", "arguments": {"order": "{"}}}, "template", "a single brace"),
+        ({**LOOKED, "lookup": {"tool": "get_status", "arguments": {"order": {"args.order": None}}}}, "template", "quote"),
     ],
 )  # fmt: skip
 def test_a_rule_that_cannot_be_meant_is_refused(changes: dict[str, Any], rule: str, words: str) -> None:

@@ -89,6 +89,7 @@ PLACES: list[tuple[dict[str, Any], str, tuple[int, int], str]] = [
     ({"url": "${API}/{args.nope}"}, "template", (45, 11), "not a declared argument"),
     ({"headers": {"X-A": "{args.nope}"}}, "template", (49, 12), "not a declared argument"),
     ({"arguments": {"a": {"b": "{args.nope}"}}}, "template", (50, 11), "not a declared argument"),
+    ({"arguments": {"a": {"args.order": None}}}, "template", (49, 10), "an unquoted brace"),
     ({"arguments": {"a": "${secret:TOKEN}"}}, "credential", (49, 10), "a header only"),
     ({"headers": {"Authorization": "abc"}}, "credential", (49, 22), "carries a credential"),
     ({"digest": "sha256:1"}, "shape", (47, 14), "backend.mcp.digest: this must match"),
