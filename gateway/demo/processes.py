@@ -1,6 +1,7 @@
 """Child processes with an address: started, awaited until they listen, stopped whatever happens."""
 
 import asyncio
+import ctypes
 import os
 import re
 import signal
@@ -8,11 +9,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 URL = re.compile(rb"https?://[0-9a-zA-Z.\-]+:[0-9]+")
 STARTS_WITHIN_S = 30.0
 STOPS_WITHIN_S = 15.0
+_PR_SET_PDEATHSIG: Final = 1
+_LIBC: Final = ctypes.CDLL(None)
 
 
 class NotStartedError(Exception):
@@ -52,6 +55,7 @@ async def executed(command: Sequence[str], errors: BinaryIO, environment: Mappin
         env=environment,
         # Ctrl-C is for the one who started us: children end when we say so, in the order we choose.
         start_new_session=True,
+        preexec_fn=die_with_parent,
     )
 
 
@@ -137,6 +141,7 @@ async def run_to_end(command: Sequence[str], *, environment: Mapping[str, str] |
         stderr=asyncio.subprocess.STDOUT,
         env=environment,
         start_new_session=True,
+        preexec_fn=die_with_parent,
     )
     try:
         printed, _ = await process.communicate()
@@ -179,6 +184,16 @@ async def end(process: Running, how: signal.Signals) -> int:
     except TimeoutError:
         send(process, signal.SIGKILL)
         return await process.wait()
+    except asyncio.CancelledError:
+        # A second Ctrl-C: whoever does not wait for an orderly end has one without.
+        send(process, signal.SIGKILL)
+        raise
+
+
+def die_with_parent() -> None:
+    """A process that is killed cannot end its children: on Linux the kernel does. For `preexec_fn`."""
+    if hasattr(_LIBC, "prctl"):
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _last_words(log: Path) -> str:

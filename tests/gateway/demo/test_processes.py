@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.demo.processes import Child, NotStartedError, run_to_end
+from tests.waiting import eventually, turns
 
 LISTENS = "import signal; print('note'); print('listening on http://127.0.0.1:4711', flush=True); signal.pause()"
 
@@ -39,6 +40,42 @@ async def test_a_child_gets_the_environment_it_is_given(tmp_path: Path) -> None:
     await child.kill()
 
     assert child.url == "http://127.0.0.1:422"
+
+
+async def test_who_does_not_wait_for_an_orderly_end_has_one_without(tmp_path: Path) -> None:
+    """A second Ctrl-C, while a child still does what SIGTERM has it do, leaves nothing running."""
+    child = await Child.start(
+        [sys.executable, "-c", f"import signal; signal.signal(15, signal.SIG_IGN); {LISTENS}"], log=tmp_path / "log"
+    )
+    stopping = asyncio.create_task(child.stop())
+    await turns()
+    stopping.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await stopping
+
+    assert await child.kill() == -9
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux ends the children of a process that was killed")
+async def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
+    """Whoever is killed can end nothing any more."""
+    starts = f"""
+import asyncio, signal, sys
+from pathlib import Path
+from gateway.demo.processes import Child
+async def main():
+    child = await Child.start([sys.executable, "-c", {LISTENS!r}], log=Path({str(tmp_path / "log")!r}))
+    print(child.pid, child.url, flush=True)
+    await asyncio.Event().wait()
+asyncio.run(main())
+"""
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", starts, stdout=asyncio.subprocess.PIPE)
+    assert parent.stdout is not None
+    pid = int((await parent.stdout.readline()).split()[0])
+    parent.kill()
+    await parent.wait()
+
+    await eventually(lambda: not Path(f"/proc/{pid}").exists() or _state(pid) == "Z")
 
 
 def _state(pid: int) -> str:
