@@ -4,13 +4,12 @@ import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from gateway import __version__
 from gateway.adapters.cel.engine import CelEngine
-from gateway.adapters.files.keys import KeyFile
+from gateway.adapters.files.keys import KeyFile, KeyFileError
 from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.origin import parse_origin
@@ -77,7 +76,10 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
             "authorization_servers needs public_url: a token is asked for a resource, and that is its name."
         )
     shelf = _shelf(settings, environ)
-    keys = KeyFile(settings.keys)
+    try:
+        keys = KeyFile(settings.keys)
+    except KeyFileError as wrong:
+        raise SettingsError(f"the keys cannot be used: {wrong}") from wrong
     authenticator, approvers, reload_callers = open_callers(settings, keys)
     egress = EgressPolicy(settings.allow_private)
     telemetry = _telemetry(settings, environ)
@@ -92,17 +94,19 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
     )
 
     def reload() -> None:
-        accepted = shelf.reload()
-        reload_callers()
+        # A list: none of them is left out because another was refused.
+        accepted = all([shelf.reload(), reload_callers()])
         telemetry.config_reloaded(accepted=accepted)
         telemetry.manifests_loaded(shelf.catalogue.tools.values())
-        log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress)
+        log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress, accepted=accepted)
 
     log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress)
     return Gateway(core=Pipeline(parts, log_fault), authenticator=authenticator, telemetry=telemetry, reload=reload)
 
 
-def log_loaded(settings: Settings, tools: Iterable[Tool], keys: int, egress: EgressPolicy) -> None:
+def log_loaded(
+    settings: Settings, tools: Iterable[Tool], keys: int, egress: EgressPolicy, *, accepted: bool = True
+) -> None:
     """One line of what is in use, and a warning for each host that every call to it will be refused."""
     every = tuple(tools)
     called = sorted({tool.backend.origin for tool in every if not _command(tool)})
@@ -111,7 +115,8 @@ def log_loaded(settings: Settings, tools: Iterable[Tool], keys: int, egress: Egr
         names = ", ".join(sorted(tool.name for tool in every if _command(tool) == command))
         _log.warning("every call of %s will be refused: %s is not among mcp_commands", names, command)
     hosts = ", ".join(f"{it.host} port {it.port}" for it in origins.values())
-    _log.info("%d tools, %d API keys, store %s; hosts: %s", len(every), keys, settings.store, hosts or "none")
+    said = "" if accepted else "not all was taken anew; in use are "
+    _log.info("%s%d tools, %d API keys, store %s; hosts: %s", said, len(every), keys, settings.store, hosts or "none")
     for origin, parsed in origins.items():
         advice = egress.refuses_literally(parsed.host, parsed.port)
         if advice is not None:
@@ -235,14 +240,14 @@ def log_fault(where: str, error: BaseException) -> None:
     _log.error("unexpected fault in %s", where, exc_info=error)
 
 
-def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Approvers, Callable[[], None]]:
-    """What proves who calls, what knows whether an approver's proof still counts, and what takes their files anew.
+def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Approvers, Callable[[], bool]]:
+    """What proves who calls, what knows whether an approver's proof counts, and what takes their files anew (all of them?).
 
     Raises:
         SettingsError: the file of issuers cannot be used.
     """
     if settings.issuers is None:
-        return keys, Approvers(keys=keys), partial(_all, keys.reload)
+        return keys, Approvers(keys=keys), keys.reload
     from gateway.adapters.oidc.issuers import IssuersError  # noqa: PLC0415 - and its HTTP client and cryptography:
     from gateway.adapters.oidc.tokens import Tokens  # noqa: PLC0415 - nobody else needs them
 
@@ -251,13 +256,8 @@ def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Appr
         tokens = Tokens(settings.issuers, clock, wall=clock.wall)
     except IssuersError as wrong:
         raise SettingsError(str(wrong)) from wrong
-    reload = partial(_all, keys.reload, tokens.reload)
-    return Credentials(keys, tokens), Approvers(keys=keys, tokens=tokens), reload
-
-
-def _all(*steps: Callable[[], object]) -> None:
-    for step in steps:
-        step()
+    credentials = Credentials(keys, tokens)
+    return credentials, Approvers(keys=keys, tokens=tokens), lambda: all([keys.reload(), tokens.reload()])
 
 
 def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gateway.adapters.files.keys import KeyEntry, KeyFileError, create_key, read_keys, revoke_key
+from gateway.adapters.files.keys import KeyEntry, KeyFileError, create_key, read_keys, reason_of, revoke_key
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option, print_json, print_table
@@ -162,6 +162,5 @@ def _moment(wall: float | None) -> str | None:
     return dt.datetime.fromtimestamp(wall, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _unusable(wrong: Exception) -> Failure:
-    reason = f"{wrong.filename}: {wrong.strerror}." if isinstance(wrong, OSError) else str(wrong)
-    return Failure(f"the keys cannot be used: {reason}", Exit.USAGE)
+def _unusable(wrong: OSError | KeyFileError) -> Failure:
+    return Failure(f"the keys cannot be used: {reason_of(wrong)}", Exit.USAGE)

@@ -1,5 +1,6 @@
 """`oncegate serve`."""
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -55,7 +56,7 @@ def serve(application: Edge, core: Core, settings: Settings, *, reload: Callable
     try:
         listening = bind(settings)
     except OSError as error:
-        raise Failure(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}.", Exit.USAGE) from None
+        raise Failure(_deaf(settings, error), Exit.USAGE) from None
     server = Server(
         application,
         core,
@@ -68,6 +69,11 @@ def serve(application: Edge, core: Core, settings: Settings, *, reload: Callable
         run(server, listening)
     except SystemExit:
         raise Failure("the gateway did not start; its log says why.", Exit.NO) from None
+
+
+def _deaf(settings: Settings, error: OSError) -> str:
+    way_out = " Give another with --port; 0 takes a free one." if error.errno == errno.EADDRINUSE else ""
+    return f"cannot listen on {settings.host} port {settings.port}: {error.strerror}.{way_out}"
 
 
 def watched(settings: Settings) -> Seen:

@@ -3,17 +3,24 @@
 import re
 from typing import Any
 
-ORDERS: dict[str, dict[str, Any]] = {
-    "8472": {
-        "order_id": "8472",
+
+def _charged_twice(order: str, first: str, second: str) -> dict[str, Any]:
+    return {
+        "order_id": order,
         "customer_id": "cust-3391",
         "total_paise": 200_000,
         "payments": [
-            {"payment_id": "pay_5a1", "amount_paise": 200_000, "status": "captured", "at": "2026-10-20T09:14:02Z"},
-            {"payment_id": "pay_5a2", "amount_paise": 200_000, "status": "captured", "at": "2026-10-20T09:14:41Z"},
+            {"payment_id": first, "amount_paise": 200_000, "status": "captured", "at": "2026-10-20T09:14:02Z"},
+            {"payment_id": second, "amount_paise": 200_000, "status": "captured", "at": "2026-10-20T09:14:41Z"},
         ],
-    },
+    }
+
+
+ORDERS: dict[str, dict[str, Any]] = {
+    "8472": _charged_twice("8472", "pay_5a1", "pay_5a2"),
+    "9135": _charged_twice("9135", "pay_9a1", "pay_9a2"),
 }
+"""An order for each page and program that shows a refund: what one has refunded is not there for another to refund."""
 
 POLICIES: list[dict[str, str]] = [
     {

@@ -9,7 +9,9 @@ import asyncio
 import json
 import signal
 import socket
+import sqlite3
 from pathlib import Path
+from typing import Final
 
 from gateway.demo.behaviour import Behaviour, Ending, Scripts
 from gateway.demo.events import Events
@@ -17,6 +19,8 @@ from gateway.demo.ledger import Ledger
 from gateway.demo.routes import Routes
 from gateway.demo.wire import BadRequestError, Reply, read_request, reset
 
+_LAST_PORT: Final = 65_535
+_USAGE: Final = 2
 GARBAGE = b"\x16\x03\x01 this is not the protocol you are looking for\r\n\r\n"
 
 
@@ -34,6 +38,7 @@ class Provider:
 
     async def listen(self, host: str, port: int) -> None:
         """Listen; `port` 0 takes a free one. The port stays ours while connections are being refused."""
+        _check_free(host, port)
         self._reserved = _bound(host, port)
         self.port = self._reserved.getsockname()[1]
         await self._open(host)
@@ -128,6 +133,19 @@ async def _end(writer: asyncio.StreamWriter, reply: Reply, behaviour: Behaviour)
             return True
 
 
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to {_LAST_PORT}, where 0 takes a free one")
+    return int(text)
+
+
+def _check_free(host: str, port: int) -> None:
+    """Raise OSError where another process listens: under SO_REUSEPORT a second provider would share its connections."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))
+
+
 def _bound(host: str, port: int) -> socket.socket:
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -155,22 +173,30 @@ def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m gateway.demo.provider", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--port", type=_port, default=0, help="0 takes a free one")
     parser.add_argument("--ledger", type=Path, required=True, help="the SQLite file, made if it is not there")
     parser.add_argument("--keys", choices=["honour", "ignore"], default="honour", help="what Idempotency-Key means")
     parser.add_argument("--lookup", choices=["on", "off"], default="on", help="whether refunds can be listed")
     options = parser.parse_args(arguments)
-    ledger = Ledger(options.ledger)
-    asyncio.run(
-        serve(
-            host=options.host,
-            port=options.port,
-            ledger=ledger,
-            honours_keys=options.keys == "honour",
-            has_lookup=options.lookup == "on",
-        )
+    try:
+        ledger = Ledger(options.ledger)
+    except sqlite3.Error as wrong:
+        parser.exit(_USAGE, f"error: the ledger {options.ledger} cannot be used: {wrong}.\n")
+    serving = serve(
+        host=options.host,
+        port=options.port,
+        ledger=ledger,
+        honours_keys=options.keys == "honour",
+        has_lookup=options.lookup == "on",
     )
-    ledger.close()
+    try:
+        asyncio.run(serving)
+    except OSError as wrong:
+        # No sentence of asyncio's: it may be a name that cannot be looked up, too.
+        reason = f"cannot listen on {options.host} port {options.port}: {wrong.strerror}"
+        parser.exit(_USAGE, f"error: {reason}. Give another with --port; 0 takes a free one.\n")
+    finally:
+        ledger.close()
 
 
 if __name__ == "__main__":

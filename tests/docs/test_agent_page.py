@@ -67,7 +67,7 @@ def test_every_block_of_the_page_runs_and_one_refund_is_made(tmp_path: Path) -> 
     assert (tmp_path / "waiting.txt").read_text().startswith("AWAITING_APPROVAL")
     assert (tmp_path / "end.txt").read_text().startswith("SUCCEEDED verified"), printed
     assert "\n1 refund\n" in printed
-    assert "pay_5a2" in printed
+    assert "pay_9a2" in printed
 
 
 def test_every_block_is_one_that_is_run() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.docs.test_agent_page import ROOT, free_ports, played
+from tests.docs.test_agent_page import PAGE, ROOT, free_ports, played
 
 SHELL: Final = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
 
@@ -37,3 +37,21 @@ def test_the_quickstart_asks_a_person_and_makes_one_refund(tmp_path: Path) -> No
         ["git", "-C", str(tmp_path), "status", "--porcelain"], check=True, capture_output=True, text=True
     )
     assert {line.split()[-1] for line in seen.stdout.splitlines()} == {".gitignore", "tool_manifests"}
+
+
+def test_no_page_refunds_an_order_of_another() -> None:
+    """Either of both pages can be done first, in one folder: the second makes its refund all the same."""
+    orders = [set(re.findall(r"ORD-[0-9]+", text)) for text in ("".join(SHELL), PAGE)]
+
+    assert orders == [{"ORD-8472"}, {"ORD-9135"}]
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="the page is for a shell")
+@pytest.mark.parametrize("text", ["".join(SHELL), PAGE])
+def test_a_gateway_that_ended_is_not_waited_for(text: str, tmp_path: Path) -> None:
+    """The loop that waits for it ends with it."""
+    (loop,) = re.findall(r"^until oncegate tools .*$", text, re.MULTILINE)
+
+    code, printed = played(tmp_path, f"false &\nwait $! || true\n{loop}\necho went on")
+
+    assert (code, printed.splitlines()[-1:]) == (0, ["went on"])

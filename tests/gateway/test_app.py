@@ -176,6 +176,42 @@ async def test_reloading_takes_manifests_and_keys(site: Site) -> None:
     assert {dict(pairs)["gen_ai_tool_name"] for (_, pairs), _ in samples(scrape, "manifest_info")} == set(names)
 
 
+@pytest.mark.parametrize("bad", ["keys", "issuers", "manifests"])
+async def test_a_reload_that_refused_one_file_takes_the_others_and_says_so(
+    site: Site, caplog: pytest.LogCaptureFixture, bad: str
+) -> None:
+    """The line of what is in use does not sound as if everything had been taken."""
+    caplog.set_level(logging.INFO, logger="oncegate")
+    files = {name: site.folder / f"{name}.json" for name in ("keys", "issuers")}
+    files["issuers"].write_text(
+        '{"issuers": [{"issuer": "https://i.example", "audience": "a", "algorithms": ["RS256"], "tenants": ["acme"]}]}'
+    )
+    create_key(files["keys"], subject="agent", tenant="acme", permissions=(), attributes={})
+    gateway = site.assemble(issuers=files["issuers"])
+    create_key(files["keys"], subject="other", tenant="acme", permissions=(), attributes={})
+    site.write(keyed({"name": "third"}))
+    if bad == "manifests":
+        site.write(changed(plain(), {"effect": "wrong"}))
+    else:
+        files[bad].write_text("{")
+    caplog.clear()
+    gateway.reload()
+    scrape = read_scrape(gateway.core.metrics())
+    await closed(gateway)
+
+    said = f"not all was taken anew; in use are {2 + (bad != 'manifests')} tools, {1 + (bad != 'keys')} API keys"
+    assert said in caplog.text
+    assert [dict(pairs)["oncegate_reload_result"] for (_, pairs), _ in samples(scrape, "config_reload")] == ["rejected"]
+
+
+async def test_a_key_file_that_cannot_be_used_is_no_start(site: Site) -> None:
+    """One sentence: a gateway that knows no key would look like one that refuses everybody for good reason."""
+    (site.folder / "keys.json").write_text("{")
+
+    with pytest.raises(SettingsError, match=r"^the keys cannot be used: .*keys\.json is not a file of API keys\.$"):
+        site.assemble()
+
+
 async def test_nobody_gets_in_without_a_key_file(site: Site) -> None:
     """It starts, and knows no key."""
     gateway = site.assemble()

@@ -62,13 +62,17 @@ class KeyFile:
     """The keys in use, held in memory. `reload` takes a changed file; a bad one keeps the old keys and says so."""
 
     def __init__(self, path: Path, *, wall: Callable[[], float] = time.time) -> None:
-        """`wall`: seconds since 1970 UTC, for keys that expire."""
+        """`wall`: seconds since 1970 UTC, for keys that expire.
+
+        Raises:
+            KeyFileError: there is a file, and it cannot be used.
+        """
         self._path = path
         self._wall = wall
         self._seen: tuple[int, int, int] | None = None
         self._entries: dict[str, tuple[KeyEntry, Caller]] = {}
         self._of_subject: dict[tuple[str, str], tuple[str, ...]] = {}
-        self.reload()
+        self._take()
 
     def __repr__(self) -> str:
         return f"<KeyFile {self._path} {len(self._entries)} keys>"
@@ -102,11 +106,20 @@ class KeyFile:
     def reload(self) -> bool:
         """Take the file as it is now, if it changed. False: it cannot be read, and the old keys stay."""
         try:
+            self._take()
+        except KeyFileError as wrong:
+            # A word, and so readable in the log: no sentence of this module says what the file holds.
+            _log.error("API keys not reloaded, the known ones stay: %s", str(wrong))
+            return False
+        return True
+
+    def _take(self) -> None:
+        try:
             found = self._path.stat()
             # The inode too: the file is replaced, perhaps by one of the same size within one tick of its clock.
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)
             if seen == self._seen:
-                return True
+                return
             entries = read_keys(self._path)
         except FileNotFoundError:
             _log.warning(
@@ -115,10 +128,9 @@ class KeyFile:
                 str(self._path),
             )
             self._entries, self._of_subject, self._seen = {}, {}, None
-            return True
-        except (OSError, KeyFileError) as wrong:
-            _log.error("API keys not reloaded: %s", wrong)
-            return False
+            return
+        except OSError as wrong:
+            raise KeyFileError(reason_of(wrong)) from wrong
         self._seen = seen
         self._entries = {entry.key_id: (entry, entry.caller()) for entry in entries}
         of_subject: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -126,7 +138,11 @@ class KeyFile:
             whose = entry.tenant, entry.subject
             of_subject[whose] = (*of_subject.get(whose, ()), entry.key_id)
         self._of_subject = of_subject
-        return True
+
+
+def reason_of(wrong: OSError | KeyFileError) -> str:
+    """Why the file cannot be used, in one sentence without anything that it holds."""
+    return f"{wrong.filename}: {wrong.strerror}." if isinstance(wrong, OSError) else str(wrong)
 
 
 def read_keys(path: Path) -> tuple[KeyEntry, ...]:

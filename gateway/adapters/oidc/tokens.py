@@ -121,7 +121,8 @@ class Tokens:
         try:
             self._take(read_issuers(self._path))
         except IssuersError as wrong:
-            _log.error("issuers not reloaded: %s", wrong)
+            # A word, and so readable in the log: the file holds no secret.
+            _log.error("issuers not reloaded, the known ones stay: %s", str(wrong))
             return False
         return True
 

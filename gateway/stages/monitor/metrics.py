@@ -210,7 +210,7 @@ RELOADS: Final = _metric(
     _COUNTER,
     "{reload}",
     (a.RELOAD_RESULT,),
-    "Attempts to load the manifests again.",
+    "Attempts to take manifests, keys and issuers anew; rejected: one of them was not taken.",
 )
 HTTP_SERVER: Final = _metric(
     "http.server.request.duration",

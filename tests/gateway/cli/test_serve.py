@@ -46,11 +46,18 @@ def taken() -> Iterator[int]:
 
 
 def test_a_taken_port_is_a_sentence(taken: int) -> None:
-    """Code 2, with address and reason."""
+    """Code 2, with address, reason, and the way out."""
     with pytest.raises(Failure, match=r"cannot listen on 127\.0\.0\.1 port \d+: Address already in use") as refused:
         serve_core(FakeCore(), Settings(port=taken))
 
     assert refused.value.exit_code == 2
+    assert refused.value.message.endswith("in use. Give another with --port; 0 takes a free one.")
+
+
+def test_another_port_is_no_way_out_of_an_address_that_is_not_ours() -> None:
+    """The advice stands only where it helps."""
+    with pytest.raises(Failure, match=r"cannot listen on 192\.0\.2\.1 port 0: [^.]+\.$"):
+        serve_core(FakeCore(), Settings(host="192.0.2.1", port=0))
 
 
 @pytest.mark.parametrize(("level", "lines"), [("info", 1), ("warning", 0)])
@@ -61,6 +68,7 @@ def test_no_less_severe_record_is_written_than_asked_for(level: str, lines: int,
     ended = subprocess.run(
         [sys.executable, "-m", "gateway", "serve", *words, "--log-level", level],
         env={**os.environ, "API": "http://127.0.0.1:9"},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
@@ -82,7 +90,9 @@ except SystemExit as stopped:
     print(stopped.code, before, "__getattr__" in vars(enum.EnumType))
 """
     words = ["serve", "--manifests", str(tmp_path / "nowhere")]
-    ended = subprocess.run([sys.executable, "-c", asked, *words], capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", asked, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
 
     assert ended.stdout == f"2 {sys.version_info < (3, 12)} False\n", ended.stderr
 

@@ -1,4 +1,5 @@
 import asyncio
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -7,6 +8,7 @@ import httpx
 import pytest
 
 from gateway.demo.processes import Child
+from gateway.demo.provider import _bound
 from gateway.demo.provider_process import ProviderProcess
 
 BODY = {"payment": "pay_1", "paise": 100}
@@ -103,3 +105,31 @@ async def test_sigterm_ends_what_is_under_way_without_a_word(tmp_path: Path) -> 
 
     assert code == 0
     assert (tmp_path / "provider.log").read_text() == ""
+
+
+def test_what_cannot_be_served_is_a_sentence(tmp_path: Path) -> None:
+    """A port that another provider has, one that is none, and a ledger that cannot be: code 2, and no traceback."""
+
+    def ended(ledger: Path, port: int) -> tuple[int, str]:
+        words = ["--ledger", str(ledger), "--port", str(port)]
+        seen = subprocess.run(
+            [sys.executable, "-m", "gateway.demo.provider", *words], capture_output=True, text=True, check=False
+        )
+        return seen.returncode, seen.stderr.splitlines()[-1]
+
+    ledger = tmp_path / "ledger.sqlite"
+    (tmp_path / "text").write_text("no database, and longer than the header of one would be" * 40)
+    with _bound("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        shared = ended(ledger, port)
+
+    in_use = f"error: cannot listen on 127.0.0.1 port {port}: Address already in use."
+    assert shared == (2, f"{in_use} Give another with --port; 0 takes a free one.")
+    assert ended(ledger, 99_999) == (
+        2,
+        "python -m gateway.demo.provider: error: argument --port: '99999' is no port: 0 to 65535, where 0 takes a free one",
+    )
+    nowhere = tmp_path / "nowhere" / "ledger.sqlite"
+    assert ended(nowhere, 0) == (2, f"error: the ledger {nowhere} cannot be used: unable to open database file.")
+    assert ended(tmp_path / "text", 0)[1].endswith("cannot be used: file is not a database.")

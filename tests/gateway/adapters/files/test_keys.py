@@ -218,6 +218,8 @@ def test_a_broken_file_is_refused_and_the_known_keys_stay(
     assert serving.authenticate(text) is not None
     with pytest.raises(KeyFileError, match=why):
         make(path)
+    with pytest.raises(KeyFileError, match=why):
+        KeyFile(path)
     assert path.read_text() == content
 
 
@@ -305,3 +307,20 @@ def test_without_a_file_nobody_can_say_what_a_subject_may(path: Path) -> None:
     make(path)
     assert keys.reload()
     assert keys.today("acme", "lead") == ()
+
+
+def test_the_log_says_why_a_file_was_refused(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The sentence comes through the log's own filter, and nothing of the file does."""
+    make(path)
+    serving = KeyFile(path)
+    path.write_text('{"version": 1, "keys": "planted"}')
+    serving.reload()
+    path.unlink()
+    path.mkdir()
+    serving.reload()
+    lines = [json.loads(JsonFormatter().format(record))["message"] for record in caplog.records]
+
+    assert lines == [
+        f"API keys not reloaded, the known ones stay: {path} is not a file of API keys.",
+        f"API keys not reloaded, the known ones stay: {path}: Is a directory.",
+    ]
