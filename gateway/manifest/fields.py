@@ -1,5 +1,6 @@
 """The types of single manifest fields, for the model and for the JSON Schema that editors use."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -65,11 +66,27 @@ CallRates = Annotated[
     WithJsonSchema({"oneOf": [_RATE, {"type": "array", "items": _RATE, "minItems": 1, "maxItems": MOST_RATES}]}),
 ]
 
-ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,128}$")]
+_WORD: Final = r"^[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,127}$"
+_LINE: Final = r"^[^\r\n]*$"
+_DATE: Final = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
+_TOOL_NAME: Final = r"^[A-Za-z0-9_.-]{1,128}$"
+_HOLD_NAME: Final = r"^[a-z][a-z0-9_]{0,63}$"
+_RULE_NAME: Final = r"^[a-z_]{1,64}$"
+IN_WORDS: Final[Mapping[str, str]] = {
+    _WORD: "one word, of letters, digits and `_.:@/-`; there are no wildcards",
+    _LINE: "one line",
+    _DATE: "a date, as 2026-11-29",
+    _TOOL_NAME: "a name of letters, digits and `_.-`",
+    _HOLD_NAME: "a name of small letters, digits and `_`",
+    _RULE_NAME: "a name of small letters and `_`",
+}
+"""What a pattern asks for, where its own signs do not say it to everybody."""
+
+ToolName = Annotated[str, Field(pattern=_TOOL_NAME)]
 Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+_-]{0,63}$")]
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,127}$")]
+Word = Annotated[str, Field(pattern=_WORD)]
 """An owner, a permission, a scope, a unit."""
-HoldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+HoldName = Annotated[str, Field(pattern=_HOLD_NAME)]
 HeaderName = Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")]
 DocumentName = Annotated[
     str, Field(max_length=200, pattern=r"^([A-Za-z0-9_-][A-Za-z0-9_.-]*/)*[A-Za-z0-9_-][A-Za-z0-9_.-]*$")
@@ -87,13 +104,13 @@ Server = Annotated[
     ),
 ]
 """Nothing of a call may be in it."""
-Date = Annotated[str, Field(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$")]
-Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
-Sentence = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\r\n]*$")]
+Date = Annotated[str, Field(pattern=_DATE)]
+Line = Annotated[str, Field(min_length=1, max_length=200, pattern=_LINE)]
+Sentence = Annotated[str, Field(min_length=1, max_length=500, pattern=_LINE)]
 Text = Annotated[str, Field(min_length=1, max_length=8192)]
 Source = Annotated[str, Field(min_length=1, max_length=2048)]
 """A template or an expression."""
-RuleName = Annotated[str, Field(pattern=r"^[a-z_]{1,64}$")]
+RuleName = Annotated[str, Field(pattern=_RULE_NAME)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Status = Annotated[int, Field(ge=200, le=599)]

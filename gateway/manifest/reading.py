@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gateway.manifest.complaint import Complaint, Severity, did_you_mean
+from gateway.manifest.fields import IN_WORDS
 from gateway.manifest.mcp import backend as mcp
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.openapi import backend as openapi
@@ -140,7 +141,8 @@ def _mend(detail: ErrorDetails) -> str:
         expected = str(facts["expected"]).replace("'", "`")
         return f"this must be {expected}"
     if kind == "string_pattern_mismatch":
-        return f"this must match {facts['pattern']}"
+        words = IN_WORDS.get(facts["pattern"])
+        return f"this must match {facts['pattern']}" + (f" ({words})" if words else "")
     message = str(detail["msg"])
     return message[:1].lower() + message[1:]
 

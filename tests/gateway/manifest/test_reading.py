@@ -57,6 +57,7 @@ def test_a_sound_manifest_becomes_a_source() -> None:
         ({"telemetry": {"capture": "x"}}, "shape", "this must be a list"),
         ({"backend.http.fresh_connection": "yes"}, "shape", "this must be true or false"),
         ({"name": "a b"}, "shape", "name: this must match"),
+        ({"permission": "things:*"}, "shape", "there are no wildcards"),
         ({"backend.http.statuses": {"99": "done"}}, "shape", "this must match"),
         ({"rules": [{"cod": "x", **RULE}]}, "unknown-key", "unknown key `cod`; did you mean `code`?"),
         ({"rules": [{"code": "x", "require": "true"}]}, "shape", "`message` is required in `rules.0`"),
