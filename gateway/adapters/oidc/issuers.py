@@ -23,17 +23,13 @@ class IssuersError(Exception):
     """The file of issuers cannot be used. One sentence with file and line."""
 
 
-def _path(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
-def _some(value: Any) -> Any:
+def _several(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
 Word = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f\x7f]+$")]
-ClaimPath = Annotated[tuple[Word, ...], BeforeValidator(_path), Field(min_length=1, max_length=8)]
-Words = Annotated[tuple[Word, ...], BeforeValidator(_some), Field(min_length=1, max_length=64)]
+ClaimPath = Annotated[tuple[Word, ...], BeforeValidator(_several), Field(min_length=1, max_length=8)]
+Words = Annotated[tuple[Word, ...], BeforeValidator(_several), Field(min_length=1, max_length=64)]
 Address = Annotated[str, Field(pattern=r"^https://[^\s/?#@]+(/[^\s?#]*)?$", max_length=2048)]
 
 
@@ -55,7 +51,7 @@ class Issuer(BaseModel):
 
     issuer: Address
     audience: Words
-    algorithms: Annotated[tuple[Algorithm, ...], BeforeValidator(_some), Field(min_length=1)]
+    algorithms: Annotated[tuple[Algorithm, ...], BeforeValidator(_several), Field(min_length=1)]
     tenants: Words
     claims: Claims = Claims()
     grants: dict[Word, Words] | None = None
