@@ -57,13 +57,10 @@ def command(*, directory: Path | None, form: str, strict: bool, as_json: bool, *
 
 def names_in_use(path: Path) -> tuple[str, ...]:
     """Every `${NAME}` below `path`: what an operator who lists none here would have to list where it is served."""
-    from gateway.adapters.files.documents import FOLDER  # noqa: PLC0415 - as above
+    from gateway.adapters.files.manifests import read_files  # noqa: PLC0415 - as above
 
-    found = (file for file in sorted(path.rglob("*")) if file.suffix in {".yaml", ".yml", ".json"} and file.is_file())
-    files = (file for file in found if file.relative_to(path).parts[0] != FOLDER)
-    names = sorted(
-        {name for file in files for name in _NAME.findall(file.read_text(encoding="utf-8", errors="replace"))}
-    )
+    texts = (content.decode(errors="replace") for _, content in read_files(path) if isinstance(content, bytes))
+    names = sorted({name for text in texts for name in _NAME.findall(text)})
     if names:
         click.echo(f"note: taken as listed by the operator (--manifest-env): {', '.join(names)}", err=True)
     return tuple(names)

@@ -26,7 +26,7 @@ def load_directory(path: Path, operator: Operator, previous: Catalogue | None = 
     """
     files: list[tuple[str, bytes]] = []
     complaints: list[Complaint] = []
-    for name, content in _read(path):
+    for name, content in read_files(path):
         if isinstance(content, bytes):
             files.append((name, content))
         else:
@@ -51,8 +51,8 @@ def check_directory(
     return list(load_directory(path, Operator(engine=engine, environment=known)).complaints)
 
 
-def _read(path: Path) -> Iterator[tuple[str, bytes | str]]:
-    """Name and content of each file, or why it cannot be read."""
+def read_files(path: Path) -> Iterator[tuple[str, bytes | str]]:
+    """Name and content of each manifest below `path`, or why it cannot be read."""
     if not path.is_dir():
         yield str(path), "there is no such directory"
         return
