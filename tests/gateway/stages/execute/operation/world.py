@@ -8,6 +8,7 @@ instead of numbers, so that the walk is finite: `now` is always 0, a moment in t
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -27,13 +28,31 @@ REPLAY: Final = replay.ReplayTerms(window_s=10.0, caches_all=True, send_within_s
 LOOK: Final = lookups.LookupTerms(settle_after_s=0.5, confirm=1, confirm_every_s=0.0)
 
 
-class Wire(NamedTuple):
-    """One attempt outside the record. `hears`: m(arked, not yet written) w(aiting) d(eaf). `road`: n(othing written)
-    f(lying) x(ecuted) r(efused) v(anished). `answer`: what is on its way back. `may_write`: send_by has not passed.
-    """
+class Hears(StrEnum):
+    """Who listens at the gateway's end of an attempt."""
 
-    hears: str = "m"
-    road: str = "n"
+    MARKED = "m"
+    """Somebody who has not written yet."""
+    WAITING = "w"
+    DEAF = "d"
+    """Nobody any more."""
+
+
+class Road(StrEnum):
+    """How far a request has come."""
+
+    UNWRITTEN = "n"
+    FLYING = "f"
+    EXECUTED = "x"
+    REFUSED = "r"
+    VANISHED = "v"
+
+
+class Wire(NamedTuple):
+    """One attempt outside the record. `answer`: what is on its way back. `may_write`: send_by has not passed."""
+
+    hears: Hears = Hears.MARKED
+    road: Road = Road.UNWRITTEN
     answer: str = ""
     may_write: bool = True
     closed: bool = False
@@ -101,13 +120,13 @@ def canonical(world: World) -> World:
 @cache
 def _heard_of(wire: Wire) -> Wire:
     hears, road, answer, may_write, closed = wire
-    if hears != "m":
+    if hears != Hears.MARKED:
         may_write = False
-    if hears == "d":
-        answer, road = "", road if road == "f" else "v"
-    elif hears == "w" and not answer and road != "f":
-        road = "v"
-    return Wire(hears, road, answer, may_write, closed and road == "f")
+    if hears == Hears.DEAF:
+        answer, road = "", road if road == Road.FLYING else Road.VANISHED
+    elif hears == Hears.WAITING and not answer and road != Road.FLYING:
+        road = Road.VANISHED
+    return Wire(hears, road, answer, may_write, closed and road == Road.FLYING)
 
 
 class Moves:
@@ -140,7 +159,7 @@ class Moves:
         if not wrote:
             return world
         closed = record.state is State.UNKNOWN and world.record.state is not State.UNKNOWN
-        wires = tuple(w._replace(closed=w.road == "f") for w in world.wires) if closed else world.wires
+        wires = tuple(w._replace(closed=w.road == Road.FLYING) for w in world.wires) if closed else world.wires
         looks = world.looks
         if looks and self.tool.without != "version":
             looks = tuple(sorted(look._replace(fresh=False) for look in looks))
@@ -184,43 +203,53 @@ class Moves:
         if dead is not world:
             yield "somebody sees the dead lease", dead
         if record.state is State.UNKNOWN and record.closed_at == NOW:
-            wires = tuple(w._replace(road="v") if w.road == "f" and w.closed else w for w in world.wires)
+            wires = tuple(
+                w._replace(road=Road.VANISHED) if w.road == Road.FLYING and w.closed else w for w in world.wires
+            )
             yield "settle_after passes", self._facts(world, _long_closed)._replace(wires=wires)
         for index, wire in enumerate(world.wires):
             if (
                 record.attempts[index].acts_until > NOW
-                and wire.road != "f"
-                and not (wire.hears == "m" and wire.may_write)
+                and wire.road != Road.FLYING
+                and not (wire.hears == Hears.MARKED and wire.may_write)
             ):
                 yield f"the provider's time for {index + 1} is over", self._facts(world, _over, index)
         if self.tool.keyed and world.window == "open":
-            busy = any(w.road == "f" or (w.hears == "m" and w.may_write) for w in world.wires)
-            if world.wires[0].road != "f" and (self.tool.without == "margin" or not busy):
+            busy = any(w.road == Road.FLYING or (w.hears == Hears.MARKED and w.may_write) for w in world.wires)
+            if world.wires[0].road != Road.FLYING and (self.tool.without == "margin" or not busy):
                 yield "the provider forgets the key", world._replace(window="over", key="")
 
     def _gateway_side(self, world: World, index: int) -> Iterator[tuple[str, World]]:
         wire, number, record = world.wires[index], index + 1, world.record
-        if wire.hears == "m":
+        if wire.hears == Hears.MARKED:
             if wire.may_write:
-                flying = any(w.road == "f" for w in world.wires)
-                after = _wire(world, index, hears="w", road="f")._replace(overlap=world.overlap or flying)
+                flying = any(w.road == Road.FLYING for w in world.wires)
+                after = _wire(world, index, hears=Hears.WAITING, road=Road.FLYING)._replace(
+                    overlap=world.overlap or flying
+                )
                 if self.tool.keyed and world.window == "unused":
                     after = after._replace(window="open")
                 yield f"{number} is written", after
                 yield f"send_by of {number} passes", _wire(world, index, may_write=False)
-            yield f"{number} ends not sent", self._learn(_wire(world, index, hears="d"), index, Evidence.NOT_SENT)
-            yield f"the gateway of {number} crashes unwritten", _wire(world, index, hears="d")
-        if wire.hears == "w":
-            yield f"the gateway of {number} crashes", _wire(world, index, hears="d")
+            yield (
+                f"{number} ends not sent",
+                self._learn(_wire(world, index, hears=Hears.DEAF), index, Evidence.NOT_SENT),
+            )
+            yield f"the gateway of {number} crashes unwritten", _wire(world, index, hears=Hears.DEAF)
+        if wire.hears == Hears.WAITING:
+            yield f"the gateway of {number} crashes", _wire(world, index, hears=Hears.DEAF)
             if world.owner and record.state is State.SENT and number == len(world.wires):
                 yield "the caller is answered", self._step(world, _caller_answered)
-            yield f"contact with {number} is lost", self._learn(_wire(world, index, hears="d"), index, Evidence.LOST)
+            yield (
+                f"contact with {number} is lost",
+                self._learn(_wire(world, index, hears=Hears.DEAF), index, Evidence.LOST),
+            )
             if wire.answer:
                 yield f"{wire.answer} of {number} arrives", self._answer_arrives(world, index)
 
     def _answer_arrives(self, world: World, index: int) -> World:
         answer, record = world.wires[index].answer, world.record
-        after = _wire(world, index, hears="d", answer="")
+        after = _wire(world, index, hears=Hears.DEAF, answer="")
         evidence = {"done": Evidence.DONE, "later": Evidence.REFUSED_RETRYABLE}.get(answer, Evidence.REFUSED)
         # Only what comes out of the key table carries the marker; a first refusal under the key does not.
         for_all = replay.is_authoritative(record, index + 1, 422, marked=answer == "kept", now=NOW)
@@ -233,21 +262,21 @@ class Moves:
 
     def _provider_side(self, world: World, index: int) -> Iterator[tuple[str, World]]:
         number = index + 1
-        if world.wires[index].road != "f":
+        if world.wires[index].road != Road.FLYING:
             return
-        yield f"{number} vanishes", _wire(world, index, road="v")
-        yield f"{number} is told to come later", _wire(world, index, road="r", answer="later")
-        yield f"{number} is refused before the key table", _wire(world, index, road="r", answer="refused")
+        yield f"{number} vanishes", _wire(world, index, road=Road.VANISHED)
+        yield f"{number} is told to come later", _wire(world, index, road=Road.REFUSED, answer="later")
+        yield f"{number} is refused before the key table", _wire(world, index, road=Road.REFUSED, answer="refused")
         if world.key:
-            yield f"{number} gets the kept answer", _wire(world, index, road="x", answer=world.key)
+            yield f"{number} gets the kept answer", _wire(world, index, road=Road.EXECUTED, answer=world.key)
             return
         keeps = self.tool.keyed and world.window != "over"
-        executed = _wire(world, index, road="x", answer="done")._replace(effects=min(2, world.effects + 1))
+        executed = _wire(world, index, road=Road.EXECUTED, answer="done")._replace(effects=min(2, world.effects + 1))
         yield f"{number} is EXECUTED", executed._replace(key="done" if keeps else "")
         if keeps:
             yield (
                 f"{number} is refused under the key",
-                _wire(world, index, road="r", answer="refused")._replace(key="kept"),
+                _wire(world, index, road=Road.REFUSED, answer="refused")._replace(key="kept"),
             )
 
     def _replay(self, world: World) -> Iterator[tuple[str, World]]:
@@ -256,7 +285,7 @@ class Moves:
             return
         if not record.attempts or replay.refusal(record, REPLAY, wall=0.0) is not None:
             return
-        held = not world.owner or record.lease_is_dead(NOW) or world.wires[-1].hears != "d"
+        held = not world.owner or record.lease_is_dead(NOW) or world.wires[-1].hears != Hears.DEAF
         if record.state is State.SENT and held:
             # The owner sends again only after its running exchange has ended; nothing of that one can still leave.
             return
@@ -281,7 +310,7 @@ class Moves:
 def violations(world: World) -> Iterator[str]:
     """What must never be seen."""
     state = world.record.state
-    flying = any(w.road == "f" or (w.hears == "m" and w.may_write) for w in world.wires)
+    flying = any(w.road == Road.FLYING or (w.hears == Hears.MARKED and w.may_write) for w in world.wires)
     if world.effects > 1:
         yield "two effects"
     if state is State.DONE and not world.effects:
