@@ -22,7 +22,7 @@ from bench.servers import Servers, fill, servers
 
 _CONNECTIONS: Final = 8
 _WARM_UP: Final = 10
-_COUNTED: Final = 25
+_CALLS: Final = 25
 """Calls of each connection."""
 _REFUSALS: Final = 20
 _EVENTS: Final = re.compile(r"^events: (.+)$", re.MULTILINE)
@@ -33,7 +33,7 @@ _KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:], *GROWTH_CASES)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class Cost:
     """What calls took.
 
     Attributes:
@@ -46,7 +46,7 @@ class Counted:
     far: float = 0.0
 
 
-def counted(folder: Path, calls: int = 1) -> Counted:
+def cost_in(folder: Path, calls: int = 1) -> Cost:
     """A call's share of what is in the one dump that has anything."""
     dumps = [file.read_text(encoding="utf-8") for file in folder.glob("callgrind.*")]
     told: list[dict[str, int]] = [
@@ -61,10 +61,10 @@ def counted(folder: Path, calls: int = 1) -> Counted:
     def share(*names: str) -> float:
         return float(sum(whole.get(name, 0) for name in names)) / calls
 
-    return Counted(instructions=share("Ir"), near=share("I1mr", "D1mr", "D1mw"), far=share("ILmr", "DLmr", "DLmw"))
+    return Cost(instructions=share("Ir"), near=share("I1mr", "D1mr", "D1mw"), far=share("ILmr", "DLmr", "DLmw"))
 
 
-async def measure(case: Case, *, caches: bool = False) -> Counted:
+async def measure(case: Case, *, caches: bool = False) -> Cost:
     """What a call of one case takes."""
     with tempfile.TemporaryDirectory(prefix="oncegate-instructions-") as made:
         folder = Path(made)
@@ -78,12 +78,12 @@ async def measure(case: Case, *, caches: bool = False) -> Counted:
             await asyncio.gather(*(_calls(line, up, case, numbers, _WARM_UP, patient=True) for line in lines))
             await _control(pid, "--zero")
             await _control(pid, "--instr=on")
-            await asyncio.gather(*(_calls(line, up, case, numbers, _COUNTED) for line in lines))
+            await asyncio.gather(*(_calls(line, up, case, numbers, _CALLS) for line in lines))
             await _control(pid, "--instr=off")
             await _control(pid, "--dump=calls")
             for _, writer in lines:
                 writer.close()
-        return counted(folder, _CONNECTIONS * _COUNTED)
+        return cost_in(folder, _CONNECTIONS * _CALLS)
 
 
 async def _connect(up: Servers, case: Case) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

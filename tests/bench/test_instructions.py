@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bench.cases import MCP, READ
-from bench.instructions import Counted, counted, head_of
+from bench.instructions import Cost, cost_in, head_of
 
 
 def test_the_dump_of_the_counted_calls_is_read(tmp_path: Path) -> None:
@@ -12,7 +12,7 @@ def test_the_dump_of_the_counted_calls_is_read(tmp_path: Path) -> None:
     (tmp_path / "callgrind.2").write_text("events: Ir\ntotals: 0\n", encoding="utf-8")
     (tmp_path / "callgrind").write_text("totals: 999999\n", encoding="utf-8")
 
-    assert counted(tmp_path, calls=2) == Counted(instructions=61_728)
+    assert cost_in(tmp_path, calls=2) == Cost(instructions=61_728)
 
 
 def test_misses_are_read_where_caches_were_simulated(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_misses_are_read_where_caches_were_simulated(tmp_path: Path) -> None:
         "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\ntotals: 900 80 70 1 2 4 8 16 32\n", encoding="utf-8"
     )
 
-    assert counted(tmp_path) == Counted(instructions=900, near=7, far=56)
+    assert cost_in(tmp_path) == Cost(instructions=900, near=7, far=56)
 
 
 def test_a_case_is_sent_to_its_own_path_with_its_own_headers() -> None:

@@ -69,7 +69,7 @@ def become(
     """
     found = cell(record.state, event)
     to = State.UNKNOWN if found.joins and record.unknown_attempts() else found.to
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "settled_wall": None,
         "settled_by": None,
         "outcome_code": None,
@@ -79,22 +79,22 @@ def become(
         "version": record.version + 1,
     }
     if to not in OWNED:
-        told["owner"] = None
-        told["lease_until"] = 0.0
+        fields["owner"] = None
+        fields["lease_until"] = 0.0
     if to is State.FREE and not record.attempts:
-        told["bodies"] = Bodies()  # no evidence can come that would need them
+        fields["bodies"] = Bodies()  # no evidence can come that would need them
     if to is State.UNKNOWN and record.state is not State.UNKNOWN:
         if now is None:
             raise ValueError("a record becomes unknown at some time")
-        told["closed_at"] = now
-        told["negatives"] = 0
-        told["negative_at"] = None
+        fields["closed_at"] = now
+        fields["negatives"] = 0
+        fields["negative_at"] = None
     if to in SETTLED:
         if settlement is None:
             raise ValueError("a record is settled by something")
-        told["settled_wall"] = settlement.wall
-        told["settled_by"] = settlement.by
-        told["outcome_code"] = settlement.code
-        told["status"] = settlement.status
-        told["bodies"] = changed(record.bodies, result=settlement.result)
-    return changed_by(record, told)
+        fields["settled_wall"] = settlement.wall
+        fields["settled_by"] = settlement.by
+        fields["outcome_code"] = settlement.code
+        fields["status"] = settlement.status
+        fields["bodies"] = changed(record.bodies, result=settlement.result)
+    return changed_by(record, fields)

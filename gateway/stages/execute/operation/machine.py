@@ -151,15 +151,15 @@ def learn(
     was_unknown = attempt.knowledge is Knowledge.UNKNOWN
     known = changed(attempt, knowledge=KNOWLEDGE[evidence], code=settlement.code, status=settlement.status)
     same = (attempt.knowledge, attempt.code, attempt.status) == (known.knowledge, known.code, known.status)
-    told = record if same else with_known(record, known)
+    after = record if same else with_known(record, known)
     if evidence is Evidence.KEY_USED:
-        told = doubted(told, number)
-    event = event_of(told, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
+        after = doubted(after, number)
+    event = event_of(after, known, evidence, was_unknown=was_unknown, authoritative=authoritative)
     if event is None:
-        return record if told is record else changed(told, version=record.version + 1)
+        return record if after is record else changed(after, version=record.version + 1)
     if event in PROVES_DONE:
-        told = as_asked(told, attempt.fingerprint)
-    return become(told, event, now=now, settlement=settlement)
+        after = as_asked(after, attempt.fingerprint)
+    return become(after, event, now=now, settlement=settlement)
 
 
 def find(
@@ -170,9 +170,9 @@ def find(
     No cell in the table: no change.
     """
     event = event_of_find(record, matches, attempts, fingerprint)
-    told = as_asked(record, fingerprint) if event in PROVES_DONE else record
+    after = as_asked(record, fingerprint) if event in PROVES_DONE else record
     try:
-        return become(told, event, now=now, settlement=settlement)
+        return become(after, event, now=now, settlement=settlement)
     except IllegalMoveError:
         return record
 
@@ -193,19 +193,19 @@ def settle_by_operator(
     record: Record, event: Event, settlement: Settlement, *, now: float, evidence: str | None = None
 ) -> Record:
     """A person's word, with evidence that the caller audits. Refused while somebody still listens, unless DONE."""
-    told = record if event is Event.OPERATOR_DONE else covered(record)
-    return become(told, event, {"evidence": evidence}, now=now, settlement=settlement)
+    after = record if event is Event.OPERATOR_DONE else covered(record)
+    return become(after, event, {"evidence": evidence}, now=now, settlement=settlement)
 
 
 def _lose_contact(record: Record, number: int, settlement: Settlement, now: float) -> Record:
     attempt = record.attempts[number - 1]
-    told = with_known(record, changed(attempt, code=settlement.code, status=settlement.status))
+    after = with_known(record, changed(attempt, code=settlement.code, status=settlement.status))
     if record.state in (State.SENT, State.LISTENING) and number == len(record.attempts):
-        return become(told, Event.CONTACT_LOST, now=now)
+        return become(after, Event.CONTACT_LOST, now=now)
     # Whoever closed the record before did not see the status that its owner got, and `replay.refusal` asks for it.
     in_doubt = record.state in UNSETTLED and attempt.knowledge is Knowledge.UNKNOWN
     news = in_doubt and settlement.status is not None and attempt.status is None
-    return changed(told, version=record.version + 1) if news else record
+    return changed(after, version=record.version + 1) if news else record
 
 
 def _with_attempt(
