@@ -121,13 +121,8 @@ def log_loaded(
         advice = egress.refuses_literally(parsed.host, parsed.port)
         if advice is not None:
             names = ", ".join(sorted(tool.name for tool in every if tool.backend.origin == origin))
-            _log.warning(
-                "every call of %s will be refused: %s port %d is not public; %s",
-                names,
-                parsed.host,
-                parsed.port,
-                advice,
-            )
+            told = names, parsed.host, parsed.port, advice
+            _log.warning("every call of %s will be refused: %s port %d is not public; %s", *told)
 
 
 def _command(tool: Tool) -> str:
@@ -209,6 +204,8 @@ def open_store(settings: Settings) -> OperationStore:
     Raises:
         SettingsError: it cannot be opened, or must not be used.
     """
+    if settings.store_wait and not settings.store.startswith(_REDIS):
+        raise SettingsError(f"store_wait needs a store on Redis: {settings.store} has no replicas to wait for.")
     if settings.store.startswith(_MEMORY):
         return MemoryOperationStore(SystemClock())
     try:
@@ -232,7 +229,7 @@ def open_store(settings: Settings) -> OperationStore:
             accept_host=settings.accept_host,
         )
     except (StoreUnavailableError, ValueError) as wrong:
-        raise SettingsError(f"{settings.store}: {wrong}") from wrong
+        raise SettingsError(f"{settings.store}: {str(wrong).removesuffix('.')}.") from wrong
 
 
 def log_fault(where: str, error: BaseException) -> None:

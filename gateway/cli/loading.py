@@ -10,9 +10,25 @@ import yaml
 from pydantic import ValidationError
 
 from gateway.settings import SECRETS, Settings, SettingsError, flag_of, is_secret, variable_of
+from gateway.wording import place_in_yaml, words_for
 
 CONFIG_FILE: Final = "oncegate.yaml"
 CONFIG_VARIABLE: Final = "ONCEGATE_CONFIG"
+_EXAMPLES: Final = {
+    "store": "`sqlite:///oncegate.db` or `redis://localhost:6379/0`",
+    "caller_rate": "`600/m` or `50/s,20000/d`",
+    "tenant_rate": "`600/m` or `50/s,20000/d`",
+    "allow_private": "`127.0.0.1:9000`",
+    "mcp_commands": "`/usr/local/bin/refund-server`",
+    "public_url": "`https://gateway.example.com`",
+    "otlp_endpoint": "`http://localhost:4318`",
+    "manifest_env": "`PAYMENTS_URL`",
+    "_key_env": "`PAYMENTS_KEY`",
+    "_password_env": "`REDIS_PASSWORD`",
+    "_bytes": "`64KiB` or `1MiB`",
+    "_s": "`15s` or `250ms`",
+}
+"""A setting, or how its name ends -> values that are right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +76,13 @@ def load(flags: Mapping[str, Any], environ: Mapping[str, str], config: Path | No
 def _sentence(invalid: ValidationError, sources: Mapping[str, str]) -> str:
     error = invalid.errors(include_url=False, include_input=False)[0]
     name = str(error["loc"][0])
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{sources.get(name, name)} cannot be used: {message}. {name}: {Settings.model_fields[name].description}"
+    words = words_for(error, example_of(name))
+    return f"{sources.get(name, name)} cannot be used: {words}. {name}: {Settings.model_fields[name].description}"
+
+
+def example_of(name: str) -> str:
+    """What the value of a setting looks like; nothing where its complaint says enough."""
+    return _EXAMPLES.get(name) or next((words for end, words in _EXAMPLES.items() if name.endswith(end)), "")
 
 
 def _read_file(path: Path | None) -> dict[str, Any]:
@@ -69,13 +90,7 @@ def _read_file(path: Path | None) -> dict[str, Any]:
         path = Path(CONFIG_FILE)
         if not path.exists():
             return {}
-    try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        document = {} if node is None else yaml.CSafeLoader("").construct_document(node)
-    except (OSError, UnicodeDecodeError) as unreadable:
-        raise SettingsError(f"{path} cannot be read: {unreadable}.") from None
-    except yaml.YAMLError as malformed:
-        raise SettingsError(f"{path} is not YAML: {' '.join(str(malformed).split())}.") from None
+    node, document = _composed(path)
     if not isinstance(document, dict):
         raise SettingsError(f"{path}: the file must hold settings as `name: value`.")
     if node is not None and len(node.value) != len(document):
@@ -89,3 +104,16 @@ def _read_file(path: Path | None) -> dict[str, Any]:
                 f"{path}: {name} is a secret and comes from the environment, not from a file that is copied around."
             )
     return document
+
+
+def _composed(path: Path) -> tuple[yaml.Node | None, Any]:
+    """The file's YAML, as it is written and as what it stands for."""
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        return node, {} if node is None else yaml.CSafeLoader("").construct_document(node)
+    except OSError as unreadable:
+        raise SettingsError(f"{path} cannot be read: {unreadable.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is not UTF-8 text.") from None
+    except yaml.YAMLError as malformed:
+        raise SettingsError(f"{path} is not YAML: {place_in_yaml(malformed)}.") from None

@@ -86,7 +86,13 @@ async def test_secrets_come_from_the_environment_or_a_directory(site: Site) -> N
         ({"manifest_env": ["API", "MISSING"]}, "manifest_env lists MISSING, which the environment does not have"),
         ({"manifests": "/nowhere"}, "the manifests in /nowhere cannot be used"),
         ({"secrets_dir": "/nowhere"}, "secrets_dir /nowhere: No such file or directory"),
-        ({"store": "sqlite:////nowhere/records.db"}, "sqlite:////nowhere/records.db: "),
+        (
+            {"store": "sqlite:////nowhere/records.db"},
+            "sqlite:////nowhere/records.db: the folder of this file is not there.",
+        ),
+        ({"store": "sqlite:////"}, "sqlite:////: the file cannot be opened: Is a directory."),
+        ({"store_wait": 1}, "store_wait needs a store on Redis: sqlite:///"),
+        ({"store_wait": 1, "store": "memory://"}, "store_wait needs a store on Redis: memory:// has no replicas"),
         ({"authorization_servers": ["https://login.example"]}, "authorization_servers needs public_url"),
     ],
 )

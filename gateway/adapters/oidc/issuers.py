@@ -11,10 +11,17 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from gateway.settings import Seconds
+from gateway.wording import place_in_yaml, words_for
 
 MOST_BYTES: Final = 262_144
 _OPERATORS: Final = "operator:"
 """Permissions that no tenant's issuer can give: only `grants`, the operator's own word, names them."""
+
+_EXAMPLES: Final = {
+    "issuer": "`https://login.example.com`",
+    "jwks_uri": "`https://login.example.com/keys`",
+    "subject_prefix": "`corp|`",
+}
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
@@ -131,13 +138,15 @@ def read_issuers(path: Path) -> tuple[Issuer, ...]:
         _plain(node, path)
         document = None if node is None else yaml.CSafeLoader("").construct_document(node)
     except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as malformed:
-        raise IssuersError(f"{path} is not YAML: {' '.join(str(malformed).split())}.") from None
+        raise IssuersError(f"{path} is not YAML: {place_in_yaml(malformed)}.") from None
+    if not isinstance(document, dict):
+        raise IssuersError(f"{path}:1: the file must hold `issuers:` and a list below it.")
     try:
         # A claim called 1 or true is not meant; what YAML takes for a number is one only where a number belongs.
         return _File.model_validate(document).issuers
     except ValidationError as invalid:
         error = invalid.errors(include_url=False, include_input=False)[0]
-        message = error["msg"].removeprefix("Value error, ")
+        message = words_for(error, _EXAMPLES.get(str(error["loc"][-1]) if error["loc"] else "", ""))
         where = ".".join(str(part) for part in error["loc"])
         line = _line(node, error["loc"])
         raise IssuersError(f"{path}:{line}: {f'{where}: ' if where else ''}{message}.") from None

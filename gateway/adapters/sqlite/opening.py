@@ -71,7 +71,7 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
         writing = _connect(path)
         witness = Witness(witness_path(path))
     except (OSError, apsw.Error) as error:
-        raise StoreRefusedError(f"{path}: {error}") from error
+        raise StoreRefusedError(_unopened(error)) from error
     try:
         _prepare(writing, path)
         with _transaction(writing):
@@ -177,6 +177,13 @@ def _connect(path: Path) -> apsw.Connection:
     # Or every new value of a parameter that a partial index could depend on has its statement parsed again.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
+
+
+def _unopened(error: OSError | apsw.Error) -> str:
+    """Without the file's name: who opened it says that, in its own words for it."""
+    if isinstance(error, FileNotFoundError):
+        return "the folder of this file is not there"
+    return f"the file cannot be opened: {error.strerror if isinstance(error, OSError) else error}"
 
 
 def _prepare(connection: apsw.Connection, path: Path) -> None:

@@ -1,11 +1,12 @@
 """Flag over environment over file over default."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.cli.loading import load
+from gateway.cli.loading import example_of, load
 from gateway.settings import SECRETS, Settings, SettingsError, is_secret, variable_of
 
 KEY = "k1:" + "q8Zr" * 10 + "uT0="
@@ -139,7 +140,7 @@ def test_kubernetes_does_not_set_our_port() -> None:
         ("- a\n", "must hold settings"),
         ("port: 1\nport: 2\n", "given twice"),
         ("seal_key: abc\n", "comes from the environment"),
-        ("port: [\n", "is not YAML"),
+        ("port: [\n", "is not YAML: did not find expected node content, at line 2, column 1."),
         ("port: !!python/name:os.system\n", "is not YAML"),
         ("port: many\n", "oncegate.yaml cannot be used"),
     ],
@@ -152,6 +153,39 @@ def test_a_file_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path, text: 
         load({}, {})
 
     assert complaint.removeprefix("oncegate.yaml ") in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, field in Settings.model_fields.items() if "pattern" in repr(field) and not is_secret(name)]
+)
+def test_what_has_a_form_is_explained_by_an_example(name: str) -> None:
+    """Not by its pattern; and the example is one that is taken."""
+    with pytest.raises(SettingsError) as refused:
+        load({name: "a b"}, {})
+    words = str(refused.value).partition(f" {name}: ")[0]
+
+    assert words.endswith(f"cannot be used: it is not written as it has to be, as in {example_of(name)}.")
+    for example in re.findall(r"`([^`]+)`", example_of(name)):
+        load({name: example}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        ("store", "foo://x", "as in `sqlite:///oncegate.db` or `redis://localhost:6379/0`. store: "),
+        ("caller_rate", "5", "it is not written as it has to be, as in `600/m` or `50/s,20000/d`. caller_rate: "),
+        ("allow_private", "foo", "as in `127.0.0.1:9000`. allow_private: "),
+        ("lease_s", "x", "it has to be a number, as in `15s` or `250ms`. lease_s: "),
+        ("port", "99999", "it has to be 65535 or less. port: "),
+        ("rows", "x", "it has to be `grouped` or `sync`. rows: "),
+    ],
+)
+def test_a_complaint_says_what_would_be_right(name: str, given: str, words: str) -> None:
+    """In words and by an example."""
+    with pytest.raises(SettingsError, match="cannot be used: ") as refused:
+        load({name: given}, {})
+
+    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_a_complaint_names_the_line(tmp_path: Path) -> None:
     """Of the value, or of the entry that lacks it."""
     text = "issuers:\n- issuer: https://login.example\n  audience: x\n  tenants: [acme]\n  algorithms:\n  - RS256\n  - HS256\n"
     assert refusal(tmp_path, text).startswith("F:7: issuers.0.algorithms.1: ")
-    assert refusal(tmp_path, text.replace("  audience: x\n", "")).startswith("F:2: issuers.0.audience: Field required")
+    assert refusal(tmp_path, text.replace("  audience: x\n", "")).startswith("F:2: issuers.0.audience: it is required")
 
 
 def test_two_issuers_cannot_be_taken_for_one_another(tmp_path: Path) -> None:
@@ -113,10 +113,11 @@ def test_two_issuers_cannot_be_taken_for_one_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "F:1: "),
+        ("", "F:1: the file must hold `issuers:` and a list below it."),
+        ("garbage", "F:1: the file must hold `issuers:` and a list below it."),
         ("issuers: []", "F:1: issuers: "),
         ("[]", "F:1: "),
-        ("issuers: [", "F is not YAML: "),
+        ("issuers: [", "F is not YAML: did not find expected node content, at line 2, column 1."),
         ("issuers: !!python/name:os.system []", "F is not YAML: "),
         ("issuers: []\nissuers: []", "F:2: issuers is there twice."),
         ("a: &a [1]\nissuers: *a", "F:1: an alias; write it out."),
