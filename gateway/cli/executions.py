@@ -14,6 +14,8 @@ from gateway.cli.output import json_option, moment, print_table
 @click.option("--run", "run_id", help="Only this run's.")
 @click.option("--tool", help="Only this tool's.")
 @click.option("--code", help="Only those with this error code.")
+@click.option("--operation", "operation_id", metavar="ID", help="Only this operation's.")
+@click.option("--trace", "trace_id", metavar="ID", help="Only this trace's, as spans and logs have it.")
 @click.option("--since", metavar="MOMENT", help="Not earlier than this, as in 2026-10-28T09:14:02Z.")
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most so many, newest first."
@@ -25,6 +27,7 @@ def command(*, gateway: Gateway, as_json: bool, **filters: Any) -> None:
 
     \b
     oncegate executions --tool issue_refund --code timeout_unknown_outcome
+    oncegate executions --trace 4bf92f3577b34da6a3ce929d0e0e4736
     oncegate executions --json | jq -r .operation_id
     """  # noqa: D301 - click's mark for lines that stay lines
     params = {name: str(value) for name, value in filters.items() if value is not None}

@@ -96,6 +96,8 @@ class ExecutionQuery:
     run_id: str | None = None
     tool: str | None = None
     code: str | None = None
+    operation_id: str | None = None
+    trace_id: str | None = None
     since_wall: float | None = None
     limit: int = DEFAULT_LIMIT
 

@@ -95,6 +95,8 @@ class Questions:
                 run_id=query.run_id,
                 tool=query.tool,
                 code=query.code,
+                operation_id=query.operation_id,
+                trace_id=query.trace_id,
                 since_wall=query.since_wall,
                 limit=query.limit,
             )

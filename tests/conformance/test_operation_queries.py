@@ -68,17 +68,21 @@ async def test_rows_are_listed_newest_first(store: OperationStore) -> None:
         row("r5", tool="ship"),
         row("r6", code="rate_limited"),
         row("r7", at_wall=1_790_000_009.0),
+        row("r8", operation_id="op-8"),
+        row("r9", trace_id="4bf92f3577b34da6a3ce929d0e0e4736"),
     )
     await store.append_rows(rows, strict=True)
     asked = RowFilter
 
     assert await store.list_rows(asked(tenant="acme")) == (*reversed(rows[2:]), rows[0])
-    assert await store.list_rows(asked(tenant="acme", limit=1)) == (rows[6],)
+    assert await store.list_rows(asked(tenant="acme", limit=1)) == (rows[8],)
     assert await store.list_rows(asked(tenant="other")) == (rows[1],)
     assert await store.list_rows(asked(tenant="acme", subject="ann")) == (rows[2],)
     assert await store.list_rows(asked(tenant="acme", run_id="run-2")) == (rows[3],)
     assert await store.list_rows(asked(tenant="acme", tool="ship")) == (rows[4],)
     assert await store.list_rows(asked(tenant="acme", code="rate_limited")) == (rows[5],)
+    assert await store.list_rows(asked(tenant="acme", operation_id="op-8")) == (rows[7],)
+    assert await store.list_rows(asked(tenant="acme", trace_id=rows[8].trace_id)) == (rows[8],)
     assert await store.list_rows(asked(tenant="acme", since_wall=1_790_000_009.0)) == (rows[6],)
 
 

@@ -70,6 +70,8 @@ def _matches(row: ExecutionRow, query: RowFilter) -> bool:
         and query.run_id in (None, row.run_id)
         and query.tool in (None, row.tool)
         and query.code in (None, row.code)
+        and query.operation_id in (None, row.operation_id)
+        and query.trace_id in (None, row.trace_id)
         and (query.since_wall is None or row.at_wall >= query.since_wall)
     )
 

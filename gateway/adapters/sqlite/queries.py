@@ -114,6 +114,9 @@ def rows(connection: apsw.Connection, query: RowFilter) -> tuple[ExecutionRow, .
             "run_id": query.run_id,
             "tool": query.tool,
             "code": query.code,
+            # Asked for by people, now and then: no column and no index that every call would have to fill.
+            "CAST(body AS TEXT) ->> '$.operation_id'": query.operation_id,
+            "CAST(body AS TEXT) ->> '$.trace_id'": query.trace_id,
         }
     )
     if query.since_wall is not None:

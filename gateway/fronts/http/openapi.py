@@ -108,10 +108,12 @@ def _record_paths() -> dict[str, Any]:
     run, tool = _query("run_id", "Of this run."), _query("tool", "Of this tool.")
     state = _parameter("state", "query", ref("StateName"), "In this state; `unknown` holds those still listened for.")
     since = _parameter("since", "query", {"type": "string", "format": "date-time"}, "Not earlier than this.")
+    operation = _query("operation_id", "Of this operation.")
+    trace = _query("trace_id", "Of this trace: 32 hexadecimal digits.")
     rows = _get(
         "listExecutions",
         "Execution rows, newest first.",
-        [run, tool, _query("code", "With this error code."), since, limit],
+        [run, tool, _query("code", "With this error code."), operation, trace, since, limit],
         [503],
     )
     rows["responses"]["200"]["content"]["application/x-ndjson"] = {"schema": ref("ExecutionRow")}

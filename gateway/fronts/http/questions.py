@@ -29,7 +29,7 @@ _STATES: Final[Mapping[str, frozenset[str]]] = {
 }
 STATE_NAMES: Final = tuple(sorted(_STATES))
 _OPERATION_PARAMETERS: Final = ("key", "state", "run_id", "tool", "limit")
-_EXECUTION_PARAMETERS: Final = ("run_id", "tool", "code", "since", "limit")
+_EXECUTION_PARAMETERS: Final = ("run_id", "tool", "code", "operation_id", "trace_id", "since", "limit")
 _SIGNAL_PARAMETERS: Final = ("tool", "since")
 _APPROVAL_PARAMETERS: Final = ("state", "run_id", "tool", "limit")
 _DECISION_FIELDS: Final = ("decision", "note")
@@ -76,6 +76,8 @@ def execution_query(pairs: Pairs) -> ExecutionQuery:
         run_id=asked.get("run_id"),
         tool=asked.get("tool"),
         code=code,
+        operation_id=asked.get("operation_id"),
+        trace_id=asked.get("trace_id"),
         since_wall=_moment(asked.get("since")),
         limit=_limit(asked),
     )

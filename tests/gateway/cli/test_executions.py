@@ -22,12 +22,14 @@ async def test_rows_are_a_table_or_lines_of_json(served: Served) -> None:
 
 
 async def test_every_filter_is_asked(served: Served) -> None:
-    """Run, tool, code, since and limit go to the gateway."""
+    """Run, tool, code, operation, trace, since and limit go to the gateway."""
     filters = ["--run", "r", "--tool", "t", "--code", "circuit_open", "--since", "1970-01-01T00:01:00Z", "--limit", "3"]
-    await run_against(served, "executions", *filters)
+    await run_against(served, "executions", *filters, "--operation", "o", "--trace", "f")
 
     query, _ = served.core.asked[0]
-    assert query == ExecutionQuery(run_id="r", tool="t", code="circuit_open", since_wall=60.0, limit=3)
+    assert query == ExecutionQuery(
+        run_id="r", tool="t", code="circuit_open", operation_id="o", trace_id="f", since_wall=60.0, limit=3
+    )
 
 
 async def test_a_failure_is_the_envelope() -> None:

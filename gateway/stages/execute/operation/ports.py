@@ -102,6 +102,8 @@ class RowFilter:
     run_id: str | None = None
     tool: str | None = None
     code: str | None = None
+    operation_id: str | None = None
+    trace_id: str | None = None
     since_wall: float | None = None
     limit: int = 100
 

@@ -34,6 +34,8 @@ def test_every_condition_of_a_record_counts(query: OperationFilter, *, asked: bo
         (RowFilter(tenant="acme", run_id="run"), False),
         (RowFilter(tenant="acme", tool="ship"), False),
         (RowFilter(tenant="acme", code="x"), False),
+        (RowFilter(tenant="acme", operation_id="x"), False),
+        (RowFilter(tenant="acme", trace_id="x"), False),
         (RowFilter(tenant="acme", since_wall=5.1), False),
     ],
 )

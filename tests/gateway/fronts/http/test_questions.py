@@ -43,16 +43,20 @@ def test_nothing_asked_is_everything() -> None:
 
 
 def test_every_parameter_of_executions_is_asked() -> None:
-    """Run, tool, code, since and limit reach the core."""
+    """Run, tool, code, operation, trace, since and limit reach the core."""
     pairs = [
         ("run_id", "r"),
         ("tool", "t"),
         ("code", "circuit_open"),
+        ("operation_id", "o"),
+        ("trace_id", "f"),
         ("since", "1970-01-01T00:01:00Z"),
         ("limit", "1"),
     ]
 
-    assert execution_query(pairs) == ExecutionQuery(run_id="r", tool="t", code="circuit_open", since_wall=60.0, limit=1)
+    assert execution_query(pairs) == ExecutionQuery(
+        run_id="r", tool="t", code="circuit_open", operation_id="o", trace_id="f", since_wall=60.0, limit=1
+    )
 
 
 def test_signals_are_asked_by_tool_and_moment() -> None:
