@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from gateway.cli.exits import EXIT_HELP
 from gateway.cli.loading import CONFIG_VARIABLE, Loaded
-from gateway.cli.options import load_settings, setting_options
+from gateway.cli.options import default_of, load_settings, setting_options
 from gateway.cli.output import json_option, print_json, print_table
 from gateway.settings import SECRETS, Settings, flag_of, is_secret, variable_of
 
@@ -84,16 +84,9 @@ def _page() -> Iterator[str]:
     for name, field in Settings.model_fields.items():
         option = "" if is_secret(name) else f"`{flag_of(name)}`"
         variable = f"the one `{SECRETS[name]}` names" if is_secret(name) else f"`{variable_of(name)}`"
-        yield f"| `{name}` | {option} | {variable} | {_default(field.default)} | {field.description} |"
+        yield f"| `{name}` | {option} | {variable} | {_default(name)} | {field.description} |"
 
 
-def _default(value: Any) -> str:
-    if value is None or value == ():
-        return "none"
-    return (
-        f"`{value:g}`"
-        if isinstance(value, float) and value < 1e6
-        else f"`{value:.0f}`"
-        if isinstance(value, float)
-        else f"`{value}`"
-    )
+def _default(name: str) -> str:
+    text = default_of(name)
+    return "none" if text is None else f"`{text}`"

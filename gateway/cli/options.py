@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -47,7 +47,9 @@ def load_settings(flags: Mapping[str, Any]) -> Loaded:
 def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     field = Settings.model_fields[name]
     flag = flag_of(name)
-    words = f"{field.description}  [env var: {variable_of(name)}]"
+    default = default_of(name)
+    unset = "" if default is None else f"default: {default}; "
+    words = f"{field.description}  [{unset}env var: {variable_of(name)}]"
     if field.annotation is bool:
         return click.option(f"{flag}/--no-{flag.removeprefix('--')}", name, default=None, help=words)
     several = isinstance(field.default, tuple)
@@ -55,7 +57,20 @@ def _option(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(flag, name, multiple=several, help=words, metavar=_metavar(name), default=None)
 
 
+def default_of(name: str) -> str | None:
+    """What a setting is that nobody sets, as it would be written; None: it is then unset."""
+    value = Settings.model_fields[name].default
+    if value is None or value == ():
+        return None
+    if isinstance(value, float):
+        return f"{value:g}" if value < 1e6 else f"{value:.0f}"
+    return str(value)
+
+
 def _metavar(name: str) -> str:
+    choices = get_args(Settings.model_fields[name].annotation)
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return "|".join(choices)
     if name.endswith("_s"):
         return "DURATION"
     if name.endswith("_bytes"):

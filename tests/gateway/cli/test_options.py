@@ -9,13 +9,24 @@ from tests.gateway.cli.run import run
 
 
 def test_every_setting_has_its_option() -> None:
-    """Only secrets have none; each help names the environment variable."""
+    """Only secrets have none; each help names the environment variable, and its default where it has one."""
     options = {opt for parameter in command.params for opt in parameter.opts}
     helped = " ".join(run("serve", "--help").stdout.split())
 
     for name in Settings.model_fields:
         assert (flag_of(name) in options) is not is_secret(name)
-        assert is_secret(name) or f"[env var: {variable_of(name)}]" in helped
+        assert is_secret(name) or f"env var: {variable_of(name)}]" in helped
+    assert "[default: 8080; env var: ONCEGATE_PORT]" in helped
+    assert "[default: 2592000; env var: ONCEGATE_RETENTION_S]" in helped
+    assert "[env var: ONCEGATE_ISSUERS]" in helped
+
+
+def test_what_can_be_chosen_is_shown() -> None:
+    """In place of VALUE."""
+    helped = " ".join(run("serve", "--help").stdout.split())
+
+    assert "--rows grouped|sync" in helped
+    assert "--log-level debug|info|warning|error" in helped
 
 
 def test_options_that_were_not_given_set_nothing() -> None:
