@@ -124,7 +124,7 @@ def main(words: list[str] | None = None) -> int:
     chosen = parser.parse_args(words).only
     examples = [each for each in EXAMPLES if chosen is None or each.name in chosen.split(",")]
     if not examples:
-        parser.error(f"there is no example {chosen}")
+        parser.error(f"there is no example {chosen}; there are {', '.join(each.name for each in EXAMPLES)}")
     print("| example | with | refunds | the agent's last words |")
     print("|---|---|---|---|", flush=True)
     try:

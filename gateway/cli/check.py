@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
-from gateway.cli.exits import EXIT_HELP, Exit
+from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option
 
+_TYPED: Final = ParameterSource.COMMANDLINE
 _NAME: Final = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)\}", re.ASCII)
 
 
@@ -40,6 +42,10 @@ def command(*, directory: Path | None, form: str, strict: bool, as_json: bool, *
     from gateway.adapters.files.manifests import check_directory  # noqa: PLC0415
     from gateway.manifest import report  # noqa: PLC0415
 
+    if directory is not None and flags["manifests"] is not None:
+        raise Failure("DIRECTORY and --manifests name two directories; give one of them.", Exit.USAGE)
+    if as_json and form != "json" and click.get_current_context().get_parameter_source("form") is _TYPED:
+        raise Failure(f"--json and --format {form} exclude one another; give one of them.", Exit.USAGE)
     settings = load_settings(flags).settings
     path = directory or settings.manifests
     listed = settings.manifest_env or names_in_use(path)

@@ -31,6 +31,8 @@ def show(*, as_json: bool, **flags: Any) -> None:
     ONCEGATE_LEASE_S=5s oncegate config show --json
     """  # noqa: D301 - click's mark for lines that stay lines
     loaded = load_settings(flags)
+    for sentence in loaded.unread:
+        click.echo(f"warning: {sentence}", err=True)
     entries = {name: {"value": _shown(loaded, name), "source": loaded.sources[name]} for name in Settings.model_fields}
     if as_json:
         print_json(entries)
@@ -71,7 +73,9 @@ def _page() -> Iterator[str]:
     yield ""
     yield "A setting is taken from its option of `oncegate serve`, else from its environment variable, else from the file"
     yield f"(`--config`, `{CONFIG_VARIABLE}`, or `oncegate.yaml` in the working directory), else it has its default."
-    yield "`oncegate config show` prints what is in force and where it came from. A name that is no setting is refused."
+    yield "`oncegate config show` prints what is in force and where it came from. A name that is no setting is refused in"
+    yield f"the file and as an option. A variable `{variable_of('')}…` that is none may be a manifest's secret: `serve` logs a"
+    yield "warning with the nearest name, and `config show` prints it."
     yield ""
     yield "Durations are numbers of seconds or have a unit (`250ms`, `15s`, `10m`, `2h`, `30d`); sizes are numbers of bytes"
     yield "or have a unit (`64KiB`, `1MiB`). Lists are separated by commas; an option may also be given several times."

@@ -28,7 +28,7 @@ class Exit(IntEnum):
 
 EXIT_HELP: Final = (
     "Exit codes: 0 ok, 1 the answer is no, 2 usage or configuration, 3 gateway unreachable, "
-    "4 outcome unknown, 5 executed but its result is not in hand, 130 interrupted."
+    "4 outcome unknown, 5 executed but its result is not in hand, 70 a fault of oncegate itself, 130 interrupted."
 )
 
 

@@ -4,15 +4,19 @@ import datetime as dt
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
+from pydantic import TypeAdapter, ValidationError
 
 from gateway.adapters.files.keys import KeyEntry, KeyFileError, create_key, read_keys, reason_of, revoke_key
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
 from gateway.cli.output import json_option, print_json, print_table
+from gateway.manifest.fields import Word
 from gateway.settings import DURATION_UNITS
+
+_LONGEST: Final = 255
 
 
 @click.group(epilog=EXIT_HELP)
@@ -57,6 +61,7 @@ def create(
     \b
     oncegate keys create --subject agent --tenant acme --permission refunds:write --attribute max_refund_paise=200000
     """  # noqa: D301 - click's mark for lines that stay lines
+    _check_names(subject, tenant, permissions)
     path = load_settings(flags).settings.keys
     expires_wall = None if expires_in is None else time.time() + _seconds(expires_in)
     try:
@@ -135,6 +140,22 @@ def parse_attributes(words: Sequence[str]) -> dict[str, Any]:
             value = text
         attributes[name] = value if isinstance(value, str | int | float) else text
     return attributes
+
+
+def _check_names(subject: str, tenant: str, permissions: Sequence[str]) -> None:
+    """A key is held by somebody, and what it permits can be asked for: no manifest may name what is no `Word`."""
+    for option, name in (("--subject", subject), ("--tenant", tenant)):
+        if not name.strip() or not name.isprintable() or len(name) > _LONGEST:
+            raise Failure(f"{option} {name!r} is no name: 1 to {_LONGEST} printable characters.", Exit.USAGE)
+    for permission in permissions:
+        try:
+            TypeAdapter(Word).validate_python(permission)
+        except ValidationError:
+            raise Failure(
+                f"--permission {permission!r} is none that a manifest can ask for: letters, digits and _.:@/- as in "
+                "refunds:write, each by its whole name, for there are no wildcards.",
+                Exit.USAGE,
+            ) from None
 
 
 def _seconds(text: str) -> float:

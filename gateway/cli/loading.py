@@ -1,7 +1,8 @@
 """Where settings come from: flag over environment over `oncegate.yaml` over default."""
 
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,13 @@ from gateway.wording import place_in_yaml, words_for
 
 CONFIG_FILE: Final = "oncegate.yaml"
 CONFIG_VARIABLE: Final = "ONCEGATE_CONFIG"
+_PREFIX: Final = "ONCEGATE_"
+OTHER_VARIABLES: Final = frozenset(
+    f"{_PREFIX}{name}" for name in ("CONFIG", "URL", "KEY", "DEBUG", "CHECKPOINTS", "CHECKPOINTS_KEY", "CRASH_KILLS")
+)
+"""What other commands, clients and our tests read."""
+_OF_A_SERVICE: Final = re.compile(r"_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?)?$")
+"""What Kubernetes puts into every pod beside a service whose name begins with oncegate."""
 _EXAMPLES: Final = {
     "store": "`sqlite:///oncegate.db` or `redis://localhost:6379/0`",
     "caller_rate": "`600/m` or `50/s,20000/d`",
@@ -33,10 +41,15 @@ _EXAMPLES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """The settings, and by name where each value came from: a flag, a variable, the file, or `default`."""
+    """The settings, and by name where each value came from: a flag, a variable, the file, or `default`.
+
+    Attributes:
+        unread: a sentence for each variable that is called like one of ours and is none.
+    """
 
     settings: Settings
     sources: Mapping[str, str]
+    unread: tuple[str, ...] = ()
 
 
 def load(flags: Mapping[str, Any], environ: Mapping[str, str], config: Path | None = None) -> Loaded:
@@ -70,7 +83,25 @@ def load(flags: Mapping[str, Any], environ: Mapping[str, str], config: Path | No
         settings = Settings.model_validate(values)
     except ValidationError as invalid:
         raise SettingsError(_sentence(invalid, sources)) from None
-    return Loaded(settings=settings, sources={name: sources.get(name, "default") for name in Settings.model_fields})
+    return Loaded(
+        settings=settings,
+        sources={name: sources.get(name, "default") for name in Settings.model_fields},
+        unread=tuple(unread_variables(environ, settings)),
+    )
+
+
+def unread_variables(environ: Mapping[str, str], settings: Settings) -> Iterator[str]:
+    """A sentence for each variable that is called like a setting and is none.
+
+    Told and not refused: Kubernetes makes such names, and a manifest's secret may have one.
+    """
+    variables = [variable_of(name) for name in Settings.model_fields if not is_secret(name)]
+    named = {getattr(settings, naming) for naming in SECRETS.values()} | set(settings.manifest_env)
+    known = {*variables, *OTHER_VARIABLES, *named}
+    for name in sorted(environ):
+        if name.startswith(_PREFIX) and name not in known and not _OF_A_SERVICE.search(name):
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            yield f"there is no setting {name}{f'; did you mean {near[0]}?' if near else '.'}"
 
 
 def _sentence(invalid: ValidationError, sources: Mapping[str, str]) -> str:

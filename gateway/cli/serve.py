@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,8 @@ from gateway.fronts.http.ports import Core
 from gateway.fronts.http.server import Server, bind, run
 from gateway.settings import Settings, SettingsError
 
+_log = logging.getLogger("oncegate")
+
 
 @click.command(epilog=EXIT_HELP)
 @setting_options()
@@ -32,12 +35,15 @@ def command(*, as_json: bool, **flags: Any) -> None:
     oncegate serve --manifests tool_manifests --keys keys.json --store sqlite:///oncegate.db
     oncegate serve --port 0 --allow-private 127.0.0.1:9000 --manifest-env PAYMENTS_URL
     """  # noqa: D301 - click's mark for lines that stay lines
-    settings = load_settings(flags).settings
+    loaded = load_settings(flags)
+    settings = loaded.settings
     from gateway.adapters.logs.config import configure_logging  # noqa: PLC0415 - not for --help
     from gateway.adapters.system.enumerations import spare_enumerations  # noqa: PLC0415 - as above
     from gateway.app import assemble  # noqa: PLC0415 - brings every adapter
 
     configure_logging(settings.log_level.upper())
+    for sentence in loaded.unread:
+        _log.warning("%s", sentence)
     spare_enumerations()
     try:
         gateway = assemble(settings, os.environ)

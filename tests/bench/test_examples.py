@@ -125,4 +125,6 @@ def test_an_unknown_example_is_a_wrong_use(capsys: pytest.CaptureFixture[str]) -
         main(["--only", "carrier-pigeon"])
 
     assert left.value.code == 2
-    assert "no example carrier-pigeon" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "no example carrier-pigeon; there are " in said
+    assert all(each.name in said.partition("there are")[2] for each in EXAMPLES)

@@ -205,6 +205,8 @@ def create_key(
         created_wall=time.time(),
         expires_wall=expires_wall,
     )
+    # Also before the lock, whose file would be all that a refusal leaves.
+    _existing(path)
     with _locked(path):
         _write(path, (*_existing(path), entry))
     return f"og_{entry.key_id}_{secret}", entry
@@ -212,6 +214,8 @@ def create_key(
 
 def revoke_key(path: Path, key_id: str) -> bool:
     """Take a key out of the file. False: there is none of this id."""
+    if all(entry.key_id != key_id for entry in _existing(path)):
+        return False
     with _locked(path):
         entries = _existing(path)
         kept = tuple(entry for entry in entries if entry.key_id != key_id)

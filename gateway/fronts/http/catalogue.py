@@ -22,7 +22,9 @@ from gateway.fronts.http.formats import (
 )
 from gateway.fronts.http.gate import exchange_of, meta_of
 from gateway.fronts.http.ports import Core
+from gateway.fronts.http.proposals import known_name
 from gateway.fronts.http.questions import single
+from gateway.stages.feedback.context import Context
 
 _Form = Callable[[ToolSummary], dict[str, Any]]
 _FORMS: Final[Mapping[str, _Form]] = {
@@ -53,10 +55,12 @@ class Catalogue:
     async def one_tool(self, request: Request, caller: Caller) -> Response:
         """One tool; one that is not the caller's to use does not exist."""
         asked, name = _format(request), request.path_params["tool"]
-        for summary in await self._core.catalogue(caller):
+        summaries = await self._core.catalogue(caller)
+        for summary in summaries:
             if summary.name == name:
                 return _cacheable(request, _FORMS[asked](summary), _left_out([summary], asked))
-        raise Refusal(ErrorCode.UNKNOWN_TOOL)
+        tools = tuple(summary.name for summary in summaries)
+        raise Refusal(ErrorCode.UNKNOWN_TOOL, context=Context(tool=known_name(name), tools=tools))
 
 
 def _format(request: Request) -> str:

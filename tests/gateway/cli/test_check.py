@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from gateway import __version__
 from tests.gateway.cli.run import run
 
@@ -44,6 +46,29 @@ def test_a_good_directory_is_a_yes(tmp_path: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert "ORDERS_URL" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--manifests", "other"], "error: DIRECTORY and --manifests name two directories; give one of them.\n"),
+        (["--format", "sarif", "--json"], "error: --json and --format sarif exclude one another; give one of them.\n"),
+        (["--json", "--format", "text"], "error: --json and --format text exclude one another; give one of them.\n"),
+    ],
+)
+def test_what_cannot_both_be_meant_is_refused(tmp_path: Path, words: list[str], sentence: str) -> None:
+    """Nothing is left out in silence."""
+    result = run("check", folder(tmp_path, GOOD), *words)
+
+    assert (result.exit_code, result.stderr) == (2, sentence)
+
+
+def test_json_is_json_however_it_is_asked_for(tmp_path: Path) -> None:
+    """By either option, or by both."""
+    asked = [["--json"], ["--format", "json"], ["--format", "json", "--json"]]
+    results = [run("check", folder(tmp_path, GOOD), *words) for words in asked]
+
+    assert [json.loads(result.stdout)["ok"] for result in results] == [True] * 3
 
 
 def test_a_complaint_has_file_line_and_column(tmp_path: Path) -> None:

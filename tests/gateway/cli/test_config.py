@@ -22,6 +22,14 @@ def test_every_setting_is_shown_with_its_source() -> None:
     assert document["port"] == {"value": 8080, "source": "default"}
 
 
+def test_a_variable_that_is_no_setting_is_told_beside_them() -> None:
+    """On standard error, so that JSON stays JSON."""
+    shown = run("config", "show", "--json", environment={"ONCEGATE_PROT": "3"})
+
+    assert shown.stderr == "warning: there is no setting ONCEGATE_PROT; did you mean ONCEGATE_PORT?\n"
+    assert json.loads(shown.stdout)["port"]["source"] == "default"
+
+
 def test_secrets_are_masked() -> None:
     """That there is one is shown, and from where; not what it is."""
     shown = run("config", "show", environment={"ONCEGATE_SEAL_KEY": KEY})

@@ -34,6 +34,29 @@ def test_a_key_is_printed_once_and_works(file: str) -> None:
     assert printed["key"] not in Path(file).read_text()
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--subject", "", "--tenant", "acme"), "--subject '' is no name"),
+        (("--subject", " ", "--tenant", "acme"), "--subject ' ' is no name"),
+        (("--subject", "a", "--tenant", ""), "--tenant '' is no name"),
+        (("--subject", "a\nb", "--tenant", "acme"), r"--subject 'a\nb' is no name"),
+        (("--subject", "a" * 256, "--tenant", "acme"), "1 to 255 printable characters."),
+        ((*WHO, "--permission", "orders:*"), "--permission 'orders:*' is none that a manifest can ask for"),
+        ((*WHO, "--permission", "*"), "there are no wildcards."),
+        ((*WHO, "--permission", ""), "--permission '' is none"),
+    ],
+)
+def test_a_key_that_nobody_holds_or_that_permits_nothing_is_not_made(
+    file: str, words: tuple[str, ...], complaint: str
+) -> None:
+    """One sentence, and no file."""
+    result = run("keys", "create", "--keys", file, *words)
+
+    assert (result.exit_code, complaint in result.stderr) == (2, True)
+    assert list(Path(file).parent.iterdir()) == []
+
+
 def test_standard_output_is_the_key_alone(file: str) -> None:
     """So that `ONCEGATE_KEY=$(oncegate keys create …)` works; the advice goes to standard error."""
     result = run("keys", "create", "--keys", file, *WHO)

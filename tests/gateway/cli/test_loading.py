@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.loading import example_of, load
+from gateway.cli.loading import example_of, load, unread_variables
 from gateway.settings import SECRETS, Settings, SettingsError, is_secret, variable_of
 
 KEY = "k1:" + "q8Zr" * 10 + "uT0="
@@ -131,6 +131,43 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
 def test_kubernetes_does_not_set_our_port() -> None:
     """A service called oncegate puts its address into ONCEGATE_PORT of every pod; that is no port."""
     assert load({}, {"ONCEGATE_PORT": "tcp://10.0.0.1:80"}).settings.port == 8080
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("ONCEGATE_PROT", ["there is no setting ONCEGATE_PROT; did you mean ONCEGATE_PORT?"]),
+        (
+            "ONCEGATE_ALLOW_PRIVAT",
+            ["there is no setting ONCEGATE_ALLOW_PRIVAT; did you mean ONCEGATE_EGRESS_ALLOW_PRIVATE?"],
+        ),
+        ("ONCEGATE_XYZZY_QQ_XYZZY_QQ", ["there is no setting ONCEGATE_XYZZY_QQ_XYZZY_QQ."]),
+        ("ONCEGATE_MY_SEALS", []),
+        ("ONCEGATE_AN_ADDRESS", []),
+        ("ONCEGATE_SERVICE_HOST", []),
+        ("ONCEGATE_REDIS_SERVICE_PORT_HTTP", []),
+        ("ONCEGATE_REDIS_PORT_6379_TCP_ADDR", []),
+        ("ONCEGATED", []),
+    ],
+)
+def test_a_variable_that_is_no_setting_is_told(variable: str, told: list[str]) -> None:
+    """With the nearest name; not one that a setting names, nor one that Kubernetes made of a service."""
+    loaded = load({"seal_key_env": "ONCEGATE_MY_SEALS", "manifest_env": "ONCEGATE_AN_ADDRESS"}, {variable: KEY})
+
+    assert list(loaded.unread) == told
+
+
+def test_no_variable_that_anything_of_ours_reads_is_told() -> None:
+    """Whatever stands in the sources as the name of a variable is a setting's, or in the list."""
+    found = {
+        name
+        for package in ("gateway", "agent_client", "examples", "bench", "tests/crash")
+        for file in sorted((Path(__file__).parents[3] / package).rglob("*.py"))
+        for name in re.findall(r"\bONCEGATE_[A-Z_]*[A-Z]\b", file.read_text(encoding="utf-8"))
+    }
+
+    assert found > {"ONCEGATE_KEY", "ONCEGATE_DEBUG", "ONCEGATE_SEAL_KEY", "ONCEGATE_CRASH_KILLS"}
+    assert list(unread_variables(dict.fromkeys(found, "1"), Settings())) == []
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """What the pages say of commands, routes and codes, against commands, routes and codes."""
 
 import re
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 
-from gateway.cli.exits import Exit
+from gateway.cli.exits import EXIT_HELP, Exit
 from gateway.cli.group import COMMANDS
 from gateway.fronts.http.openapi import document
 
@@ -26,6 +29,38 @@ def test_every_exit_code_is_on_the_page() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)} == {code.value for code in Exit}
+
+
+def leaves(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, by its words."""
+    if isinstance(command, click.Group):
+        for word, inner in command.commands.items():
+            yield from leaves(inner, f"{name} {word}")
+    else:
+        yield name.strip(), command
+
+
+def test_every_command_without_json_is_on_the_page() -> None:
+    """The page names those that take no `--json`, and no other."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    commands = [leaf for name, (module, _) in COMMANDS.items() for leaf in leaves(import_module(module).command, name)]
+    without = {name for name, it in commands if not any("--json" in parameter.opts for parameter in it.params)}
+    sentence = page.partition("`--json` makes")[2].partition("\n\n")[0]
+
+    assert set(re.findall(r"`([a-z ]+)`", sentence)) == without
+
+
+def test_every_exit_code_is_in_the_help() -> None:
+    """As on the page."""
+    assert {int(code) for code in re.findall(r"\b\d+\b", EXIT_HELP)} == {code.value for code in Exit}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_page_ends_with_its_last_line(page: Path) -> None:
+    """One line's end, and nothing after it."""
+    text = page.read_text(encoding="utf-8")
+
+    assert text == text.rstrip() + "\n"
 
 
 def test_every_route_is_on_the_page() -> None:

@@ -78,6 +78,25 @@ def test_no_less_severe_record_is_written_than_asked_for(level: str, lines: int,
     assert ended.stderr.count("1 tools, 0 API keys, store memory://") == lines
 
 
+def test_a_variable_that_is_no_setting_is_a_warning(taken: int, tmp_path: Path) -> None:
+    """In the log, before anything else is: a misspelt setting is not taken in silence."""
+    words = ["--manifests", str(tmp_path), "--store", "memory://", "--port", str(taken)]
+    ended = subprocess.run(
+        [sys.executable, "-m", "gateway", "serve", *words],
+        env={**os.environ, "ONCEGATE_PROT": "3"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    first = json.loads(ended.stderr.splitlines()[0])
+
+    assert (first["level"], first["message"]) == (
+        "warning",
+        "there is no setting ONCEGATE_PROT; did you mean ONCEGATE_PORT?",
+    )
+
+
 def test_serving_rids_enumerations_of_their_detour(tmp_path: Path) -> None:
     """In its own process only: nothing that merely imports the gateway changes what Python does."""
     asked = """

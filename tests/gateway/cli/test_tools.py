@@ -40,4 +40,6 @@ async def test_one_tool_is_shown_whole(served: Served) -> None:
     missing = await run_against(served, "tools", "nope")
 
     assert json.loads(shown.stdout) == REFUND.to_dict()
-    assert missing.exit_code == 1
+    assert (missing.exit_code, missing.stdout) == (1, "")
+    assert "no tool is named nope." in missing.stderr
+    assert "issue_refund" in missing.stderr

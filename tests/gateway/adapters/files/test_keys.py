@@ -324,3 +324,14 @@ def test_the_log_says_why_a_file_was_refused(path: Path, caplog: pytest.LogCaptu
         f"API keys not reloaded, the known ones stay: {path} is not a file of API keys.",
         f"API keys not reloaded, the known ones stay: {path}: Is a directory.",
     ]
+
+
+def test_what_is_refused_leaves_no_lock(path: Path) -> None:
+    """Of a file that cannot be used only the file is there, and of none nothing."""
+    assert revoke_key(path, "nobody") is False
+    assert list(path.parent.iterdir()) == []
+    path.write_text("{")
+    with pytest.raises(KeyFileError):
+        make(path)
+
+    assert list(path.parent.iterdir()) == [path]
