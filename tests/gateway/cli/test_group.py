@@ -2,12 +2,14 @@
 
 import importlib
 import os
+import platform
 import subprocess
 import sys
 
 import click
 import pytest
 
+from gateway import __version__
 from gateway.cli.group import COMMANDS
 from tests.gateway.cli.run import run
 
@@ -111,3 +113,11 @@ def test_what_is_not_installed_is_named_with_what_installs_it(missing: str, word
         2,
         f"error: {missing} is not installed: pip install 'oncegate[gateway]'",
     )
+
+
+def test_the_version_of_the_client_alone_is_told() -> None:
+    """Whoever installed only the base can say what it is."""
+    code = "import sys; sys.modules['click'] = None; from gateway.cli import main; main(['version'])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ended.stdout == f"oncegate {__version__} (Python {platform.python_version()}, the client alone)\n"
