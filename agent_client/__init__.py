@@ -30,11 +30,13 @@ from agent_client.secrecy import SealerRequired
 from agent_client.state import LoopState
 from agent_client.status import Reason, Status
 from agent_client.task_type import Call, Stage, TaskType
+from agent_client.wire import CallRequest
 
 __all__ = [
     "AesSealer",
     "BlockingRunner",
     "Call",
+    "CallRequest",
     "Findings",
     "Found",
     "Gateway",

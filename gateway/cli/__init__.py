@@ -1,6 +1,9 @@
 """The command `oncegate`. Every command is imported when it is called, so that the others cost nothing."""
 
+import platform
 import sys
+
+from gateway import __version__
 
 _OURS = ("gateway", "agent_client")
 _USAGE = 2
@@ -9,7 +12,7 @@ _USAGE = 2
 def main(arguments: list[str] | None = None) -> None:
     """Run one command line and exit with its code; see `gateway.cli.exits`.
 
-    What the base installs is the client: without the extra `gateway` there is no command, and that is said in a sentence.
+    What the base installs is the client: without the extra `gateway` there is no command but `version`, and that is said in a sentence.
     """
     try:
         from gateway.cli.group import main as run  # noqa: PLC0415 - it needs what may be missing
@@ -19,6 +22,9 @@ def main(arguments: list[str] | None = None) -> None:
         name = (missing.name or "").partition(".")[0]
         if not name or name in _OURS:
             raise
+        if (sys.argv[1:] if arguments is None else arguments) == ["version"]:
+            print(f"oncegate {__version__} (Python {platform.python_version()}, the client alone)")
+            return
         print(f"error: {name} is not installed: pip install 'oncegate[gateway]'", file=sys.stderr)
         sys.exit(_USAGE)
 

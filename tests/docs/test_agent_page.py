@@ -17,7 +17,8 @@ from agent_client.status import STATUS_OF, Reason, Status
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
-AGENT: Final = "\n\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
+PYTHON: Final = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+AGENT, ONCE = "\n\n".join(PYTHON[:3]), PYTHON[3]
 SHELL: Final = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 ENDS_WITHIN_S: Final = 240
 
@@ -57,6 +58,7 @@ def test_every_block_of_the_page_runs_and_one_refund_is_made(tmp_path: Path) -> 
     """From the keys to the kill: suspended, approved, killed -9, taken up, verified, one refund."""
     (tmp_path / "tool_manifests").symlink_to(ROOT / "tool_manifests")
     (tmp_path / "agent.py").write_text(AGENT, encoding="utf-8")
+    (tmp_path / "once.py").write_text(ONCE, encoding="utf-8")
     provider, gateway = free_ports()
     script = "".join(SHELL).replace("9000", str(provider)).replace("8080", str(gateway))
 
@@ -68,11 +70,15 @@ def test_every_block_of_the_page_runs_and_one_refund_is_made(tmp_path: Path) -> 
     assert (tmp_path / "end.txt").read_text().startswith("SUCCEEDED verified"), printed
     assert "\n1 refund\n" in printed
     assert "pay_9a2" in printed
+    refunds, payments = (line for line in printed.splitlines() if line.startswith("[{"))
+    assert refunds.count("'refund_id': 'RF-") == 1
+    assert payments.count("'payment_id': 'pay_9a") == 2
 
 
 def test_every_block_is_one_that_is_run() -> None:
     """No third kind of block stands on the page."""
-    assert PAGE.count("```") == 2 * (len(SHELL) + len(re.findall(r"```python\n", PAGE)))
+    assert PAGE.count("```") == 2 * (len(SHELL) + len(PYTHON))
+    assert len(PYTHON) == 4
 
 
 def test_every_status_is_on_the_page_with_reasons_of_its_own() -> None:

@@ -2,15 +2,19 @@
 
 import importlib
 import os
+import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
+from gateway import __version__
 from gateway.cli.group import COMMANDS
 from tests.gateway.cli.run import run
 
+ROOT = Path(__file__).parents[3]
 # What costs more than the rest of start-up together.
 HEAVY = (
     "httpx",
@@ -91,16 +95,18 @@ def test_the_module_is_the_command() -> None:
 @pytest.mark.parametrize(
     ("missing", "words"), [("click", ["--help"]), ("orjson", ["check", "."]), ("redis", ["serve"])]
 )
-def test_what_is_not_installed_is_named_with_what_installs_it(missing: str, words: list[str]) -> None:
+def test_what_is_not_installed_is_named_with_what_installs_it(missing: str, words: list[str], tmp_path: Path) -> None:
     """The base is the client alone: without the extra, or part of it, a command ends with a sentence and code 2."""
     code = f"import sys; sys.modules[{missing!r}] = None; from gateway.cli import main; main({words!r})"
     ended = subprocess.run(
         [sys.executable, "-c", code],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
         env={
             **os.environ,
+            "ONCEGATE_MANIFESTS": str(ROOT / "tool_manifests"),
             "ONCEGATE_STORE": "redis://127.0.0.1:1",
             "ONCEGATE_MANIFEST_ENV": "PAYMENTS_URL",
             "PAYMENTS_URL": "http://127.0.0.1:1",
@@ -111,3 +117,11 @@ def test_what_is_not_installed_is_named_with_what_installs_it(missing: str, word
         2,
         f"error: {missing} is not installed: pip install 'oncegate[gateway]'",
     )
+
+
+def test_the_version_of_the_client_alone_is_told() -> None:
+    """Whoever installed only the base can say what it is."""
+    code = "import sys; sys.modules['click'] = None; from gateway.cli import main; main(['version'])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ended.stdout == f"oncegate {__version__} (Python {platform.python_version()}, the client alone)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from gateway.cli.exits import EXIT_HELP, Exit
+from gateway.cli.exits import Exit
 from gateway.cli.group import COMMANDS
 from gateway.fronts.http.openapi import document
 
@@ -48,11 +48,6 @@ def test_every_command_without_json_is_on_the_page() -> None:
     sentence = page.partition("`--json` makes")[2].partition("\n\n")[0]
 
     assert set(re.findall(r"`([a-z ]+)`", sentence)) == without
-
-
-def test_every_exit_code_is_in_the_help() -> None:
-    """As on the page."""
-    assert {int(code) for code in re.findall(r"\b\d+\b", EXIT_HELP)} == {code.value for code in Exit}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
