@@ -9,25 +9,27 @@ import contextlib
 import select
 import socket
 import ssl
-import struct
 from collections.abc import Callable
 from typing import Final, cast
 
-from gateway.adapters.http_tool import surplus
+from gateway.adapters.http_tool import kernel, surplus
 from gateway.adapters.http_tool.answer_reader import AnswerReader
 from gateway.clock import Clock
 from gateway.stages.execute.attempt.exchange import Fault, Limits, Phase
 
 SLICE: Final = 65_536
 """Bytes written at once. TLS takes whatever it is given and shows back-pressure only at the next write."""
+AT_ONCE: Final = 4_096
+"""Head and body: what the kernel takes whole of an idle connection, however small its buffers are."""
+HELD_BACK: Final = 256
+"""Bytes of a longer request that are written when the kernel has all others and takes these, too, and only in time."""
 
-_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
-_CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
-_USER_TIMEOUT: Final[int] = getattr(socket, "TCP_USER_TIMEOUT", 0)
 # Linux says it by itself; elsewhere a close shows as POLLIN and POLLHUP.
 _CLOSED_BY_PEER: Final[int] = getattr(select, "POLLRDHUP", 0)
 # uvloop's timers are whole milliseconds, rounded down.
 _TICK_S: Final = 0.001
+_ROOM_S: Final = 0.005
+"""How often the kernel is asked whether it takes the last bytes."""
 _CLIENT_REFUSED: Final = frozenset(
     {
         "TLSV13_ALERT_CERTIFICATE_REQUIRED",
@@ -77,6 +79,8 @@ class Connection(asyncio.Protocol):
         self._tuned = False
         self._paused = False
         self._unwritten: memoryview | None = None
+        self._held_back = 0
+        self._waits_for_room: asyncio.TimerHandle | None = None
         self._writing = False
         self._moved_at = 0.0
         self._reader: AnswerReader | None = None
@@ -96,10 +100,13 @@ class Connection(asyncio.Protocol):
         self._limits = limits
         done = self._done = self._loop.create_future()
         self._moved_at = now = self._clock.monotonic()
-        self._tune(limits, now)
+        if limits.linger_reset or self._tuned:
+            self._tuned = limits.linger_reset
+            kernel.tune(self.sock, limits, now)
         self._writing = True
-        self._unwritten = memoryview(body)[SLICE:] if len(body) > SLICE else None
-        self._write(head + body[:SLICE])
+        self._held_back = 0 if len(head) + len(body) <= AT_ONCE else HELD_BACK
+        self._write_piece(memoryview(head + body))
+        self._write()
         if not done.done():
             self._wake_at(self._due()[0])
         return done
@@ -191,7 +198,7 @@ class Connection(asyncio.Protocol):
         self._paused = False
         if self._writing:
             self._moved_at = self._clock.monotonic()
-            self._write(b"")
+            self._write()
 
     def _seen(self) -> int:
         """What the kernel knows of the socket: bytes to read, a close, an error."""
@@ -219,21 +226,31 @@ class Connection(asyncio.Protocol):
 
     # One exchange.
 
-    def _write(self, data: bytes | memoryview) -> None:
-        """Write `data` and as much of the rest as the kernel takes."""
-        transport = self._transport
-        while transport is not None and self._writing:
-            if data:
-                transport.write(data)
-            if self._paused or not self._writing:
-                return
+    def _write(self) -> None:
+        """Write as much of the rest as the kernel takes.
+
+        The last bytes go out only in time. A process that is stopped for longer than that goes on with what the loop has still
+        to write, before it looks at any timer: another may have found that nothing was done, and done it.
+        """
+        while self._limits is not None and self._writing and not self._paused:
             if not self._unwritten:
                 self._writing = False
                 self._unwritten = None
                 self.written = True
+            elif self._clock.monotonic() >= self._limits.ends_at:
+                self.abort(Fault.WRITE_TIMEOUT, "the attempt was over before the request was written")
+            elif len(self._unwritten) > self._held_back or kernel.has_room(self.sock):
+                self._write_piece(self._unwritten)
+            else:
+                self._waits_for_room = self._loop.call_later(_ROOM_S, self._write)
                 return
-            data, self._unwritten = self._unwritten[:SLICE], self._unwritten[SLICE:]
-            self._moved_at = self._clock.monotonic()
+
+    def _write_piece(self, rest: memoryview) -> None:
+        size = len(rest) if len(rest) <= self._held_back else min(SLICE, len(rest) - self._held_back)
+        self._unwritten = rest[size:]
+        self._moved_at = self._clock.monotonic()
+        if self._transport is not None:
+            self._transport.write(rest[:size])
 
     def _due(self) -> tuple[float, Fault, str]:
         """When this exchange is over if nothing more happens, and what it is then called."""
@@ -270,19 +287,9 @@ class Connection(asyncio.Protocol):
         self._reader = None
         self._writing = False
         self._unwritten = None
+        if self._waits_for_room is not None:
+            self._waits_for_room.cancel()
+            self._waits_for_room = None
         done, self._done = self._done, None
         if done is not None and not done.done():
             done.set_result(None)
-
-    def _tune(self, limits: Limits, now: float) -> None:
-        """Make a close a reset and bound the kernel's own patience, for a write; undo both for a read."""
-        if not limits.linger_reset and not self._tuned:
-            return
-        self._tuned = limits.linger_reset
-        linger = _RESET_ON_CLOSE if limits.linger_reset else _CLOSE_ORDERLY
-        patience_ms = max(int((limits.ends_at - now) * 1000), 1) if limits.linger_reset else 0
-        # A socket that died this instant cannot be tuned, and the loop is about to say so.
-        with contextlib.suppress(OSError):
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            if _USER_TIMEOUT:
-                self.sock.setsockopt(socket.IPPROTO_TCP, _USER_TIMEOUT, patience_ms)

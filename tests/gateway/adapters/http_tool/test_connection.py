@@ -7,9 +7,11 @@ import struct
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from itertools import count
 
 import pytest
 
+from gateway.adapters.http_tool import kernel
 from gateway.adapters.http_tool.connection import Connection
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.system.clock import SystemClock
@@ -219,6 +221,57 @@ async def test_a_write_is_bounded_by_the_end_of_the_attempt(raw_server: Serve, m
 
     assert told(exchange) == "write_timeout [sent] reused"
     assert exchange.elapsed_s == 60.0
+
+
+async def test_no_whole_request_leaves_after_the_end_of_the_attempt(raw_server: Serve, make_transport: Make) -> None:
+    """A process that was stopped goes on with what is to be written before its timers ring; another may have acted meanwhile."""
+    clock, read = HandClock(), list[int]()
+
+    def reads_on(peer: Peer) -> None:
+        peer.part(1)
+        # The loop's own timer is far away: nothing but the clock says that the time is over.
+        clock.now += 60.0
+        while True:
+            read.append(len(peer._some()))
+
+    server = raw_server([REQUEST, send(OK), reads_on])
+    transport = make_transport(server, clock=clock)
+    await transport.exchange(request_to(server), limits())
+    only(transport).sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+
+    exchange = await transport.exchange(
+        request_to(server, body=b"x" * 20_000_000), limits(write_s=3600.0, total_s=50.0)
+    )
+    await server.all_scripts_ended()
+
+    assert told(exchange) == "write_timeout [sent] reused"
+    assert not exchange.written
+    assert sum(read) < 20_000_000 - 65_536
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome"), [(3, "200 2B [complete] reused"), (10_000, "write_timeout [sent] reused")]
+)
+async def test_the_last_bytes_wait_for_room_in_the_kernel_and_not_in_the_loop(
+    raw_server: Serve, make_transport: Make, monkeypatch: pytest.MonkeyPatch, asked: int, outcome: str
+) -> None:
+    """As long as it has none they are not written, and not at all after the end of the attempt."""
+    clock, times = HandClock(), count(1)
+
+    def has_room(_: socket.socket) -> bool:
+        time_asked = next(times)
+        clock.now += 60.0 if time_asked == 10 else 0.0
+        return time_asked > asked
+
+    monkeypatch.setattr(kernel, "has_room", has_room)
+    server = raw_server([REQUEST, send(OK), REQUEST, send(OK), hold])
+    transport = make_transport(server, clock=clock)
+    await transport.exchange(request_to(server), limits())
+
+    exchange = await transport.exchange(request_to(server, body=b"x" * 5_000), limits(write_s=3600.0, total_s=50.0))
+
+    assert told(exchange) == outcome
+    assert next(times) == min(asked, 10) + (2 if asked < 10 else 1)
 
 
 def _reset(transport: HttpToolTransport) -> Awaitable[None]:

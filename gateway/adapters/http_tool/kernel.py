@@ -1,0 +1,34 @@
+"""What the kernel is told about a socket, and asked of it."""
+
+import contextlib
+import select
+import socket
+import struct
+from typing import Final
+
+from gateway.stages.execute.attempt.exchange import Limits
+
+_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
+_CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
+_USER_TIMEOUT: Final[int] = getattr(socket, "TCP_USER_TIMEOUT", 0)
+
+
+def has_room(sock: socket.socket) -> bool:
+    """Whether it takes some hundred bytes more now: it says so when a third of its buffer is free (tcp(7))."""
+    room = select.poll()
+    room.register(sock.fileno(), select.POLLOUT)
+    return bool(room.poll(0))
+
+
+def tune(sock: socket.socket, limits: Limits, now: float) -> None:
+    """Make a close a reset and bound the kernel's own patience, for a write; undo both for a read.
+
+    `now` is of the clock that `limits.ends_at` is on, in seconds.
+    """
+    linger = _RESET_ON_CLOSE if limits.linger_reset else _CLOSE_ORDERLY
+    patience_ms = max(int((limits.ends_at - now) * 1000), 1) if limits.linger_reset else 0
+    # A socket that died this instant cannot be tuned, and the loop is about to say so.
+    with contextlib.suppress(OSError):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        if _USER_TIMEOUT:
+            sock.setsockopt(socket.IPPROTO_TCP, _USER_TIMEOUT, patience_ms)
