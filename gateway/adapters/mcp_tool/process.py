@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import math
 import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,7 @@ import orjson
 from gateway.adapters.mcp_tool import launch
 from gateway.adapters.mcp_tool.events import TOOLS_CHANGED
 from gateway.adapters.mcp_tool.messages import Response, method_of, response_of
+from gateway.adapters.mcp_tool.pipe_writer import PipeWriter
 from gateway.contract.strict_json import InvalidJson, loads
 
 LINE_BYTES: Final = 4 * 1024 * 1024
@@ -46,15 +49,13 @@ class Process:
         tools_changed: it has said so.
     """
 
-    def __init__(
-        self, child: asyncio.subprocess.Process, stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader
-    ) -> None:
+    def __init__(self, child: asyncio.subprocess.Process, stdin: int, stdout: asyncio.StreamReader) -> None:
+        """`stdin` is the write end of its standard input."""
         self.alive = True
         self.tools_changed = False
         self._child = child
-        self._stdin = stdin
-        # `written` shall mean: all of it is with the kernel.
-        stdin.transport.set_write_buffer_limits(high=0)
+        # Not the loop's time, which uvloop rounds down.
+        self._input = PipeWriter(stdin, give_up=self.kill, now=time.monotonic)
         self._awaited: dict[int, asyncio.Future[Line | None]] = {}
         self._reading = asyncio.get_running_loop().create_task(self._read(stdout))
 
@@ -65,26 +66,26 @@ class Process:
         future.add_done_callback(lambda _: self._awaited.pop(ident, None))
         return future
 
-    def write(self, message: bytes) -> None:
-        """Hand one message to the kernel, or to the buffer before it."""
-        self._stdin.write(message + b"\n")
+    def write(self, message: bytes, until: float = math.inf) -> "asyncio.Future[bool]":
+        """Hand one message to the kernel, or to the queue before it. It is not completed at or after `until`.
 
-    async def written(self) -> None:
-        """Wait until the process has taken what was written, but for what a pipe holds."""
-        with contextlib.suppress(ConnectionError):
-            await self._stdin.drain()
+        Returns:
+            See `PipeWriter.write`. `until` is on Clock.monotonic.
+        """
+        return self._input.write(message + b"\n", until)
 
     def kill(self) -> None:
-        """End it at once, and whatever it has started."""
+        """End it at once, and whatever it has started. What it has not taken yet is not written any more."""
         self.alive = False
         if self._child.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
+        self._input.abandon()
 
     async def aclose(self) -> None:
         """End its input, give it a moment, kill it."""
         self.alive = False
-        self._stdin.close()
+        self._input.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._child.wait(), ENDS_WITHIN_S)
         self.kill()
@@ -121,7 +122,7 @@ class Process:
         method = method_of(message)
         if method is not None:
             self.tools_changed = self.tools_changed or method == TOOLS_CHANGED
-            if _may_be_answered(message.get("id")) and self._stdin.transport.get_write_buffer_size() <= _UNREAD_BYTES:
+            if _may_be_answered(message.get("id")) and self._input.waiting <= _UNREAD_BYTES:
                 self.write(_answer(message["id"], method))
             return
         ident = message.get("id") if isinstance(message, dict) else None
@@ -146,20 +147,29 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
         return None
     words = (sys.executable, "-I", str(Path(launch.__file__)), str(os.getpid()), program, *command[1:])
     try:
+        read_end, write_end = os.pipe()
+    except OSError:
+        return None
+    process: Process | None = None
+    try:
         child = await asyncio.create_subprocess_exec(
             *words,
-            stdin=asyncio.subprocess.PIPE,
+            stdin=read_end,
             stdout=asyncio.subprocess.PIPE,
             # Whatever it complains about may hold arguments and secrets.
             stderr=asyncio.subprocess.DEVNULL,
             env={**kept, **env},
             start_new_session=True,
         )
+        if child.stdout is not None:
+            process = Process(child, write_end, child.stdout)
     except (OSError, ValueError):
         return None
-    if child.stdin is None or child.stdout is None:
-        return None
-    return Process(child, child.stdin, child.stdout)
+    finally:
+        os.close(read_end)
+        if process is None:
+            os.close(write_end)
+    return process
 
 
 def _answer(ident: Any, method: str) -> bytes:

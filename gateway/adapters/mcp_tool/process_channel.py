@@ -17,6 +17,9 @@ from gateway.stages.execute.attempt.exchange import Answer, Exchange, Fault, Gat
 _DISCOVER: Final = "server/discover"
 _DISCOVER_S: Final = 2.0
 """Older servers may say nothing to a question that they do not know."""
+_UNREAD: Final = Exchange(
+    phase=Phase.SENT, fault=Fault.WRITE_TIMEOUT, detail="the process does not read", written=False
+)
 
 
 class ProcessChannel:
@@ -107,8 +110,7 @@ class ProcessChannel:
             return self._unsent(Fault.DEADLINE, "the time to send had passed before the first byte", began)
         future = process.expect(ident)
         try:
-            process.write(message)
-            ended = await _listened(process, future, limits)
+            ended = await _listened(process, process.write(message, limits.ends_at), future, limits)
         except Exception as error:  # noqa: BLE001 - bytes may have left, whatever of ours failed
             detail = f"the channel failed: {type(error).__name__}"
             ended = Exchange(phase=Phase.SENT, fault=Fault.INTERNAL, detail=detail, cause=error)
@@ -131,19 +133,20 @@ class ProcessChannel:
         )
 
 
-async def _listened(process: Process, future: "asyncio.Future[Line | None]", limits: Limits) -> Exchange:
+async def _listened(
+    process: Process, late: "asyncio.Future[bool]", future: "asyncio.Future[Line | None]", limits: Limits
+) -> Exchange:
     loop = asyncio.get_running_loop()
-    writing = loop.create_task(process.written())
-    try:
-        either: set[asyncio.Future[Any]] = {writing, future}
-        await asyncio.wait(either, timeout=limits.write_s, return_when=asyncio.FIRST_COMPLETED)
-        if not writing.done() and not future.done():
+    if not late.done():
+        either: set[asyncio.Future[Any]] = {late, future}
+        patience_s = max(0.0, min(limits.write_s, limits.ends_at - loop.time()))
+        await asyncio.wait(either, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+        if not late.done() and not future.done():
             # Half a message is in the pipe, and whatever came behind it would be read as its rest.
             process.kill()
-            detail = "the process does not read"
-            return Exchange(phase=Phase.SENT, fault=Fault.WRITE_TIMEOUT, detail=detail, written=False)
-    finally:
-        writing.cancel()
+            return _UNREAD
+    if late.done() and late.result() and not (future.done() and future.result() is not None):
+        return _UNREAD
     left_s = limits.ends_at - loop.time()
     await asyncio.wait({future}, timeout=max(0.0, left_s if limits.read_s is None else min(left_s, limits.read_s)))
     if not future.done():

@@ -29,8 +29,7 @@ async def test_answers_find_their_requests_in_any_order() -> None:
     second, first, given_up = process.expect(2), process.expect(1), process.expect(3)
     given_up.cancel()
     for ident in (3, 1, 2):
-        process.write(b'{"id": %d, "params": {"n": %d}}' % (ident, ident))
-    await process.written()
+        assert not await process.write(b'{"id": %d, "params": {"n": %d}}' % (ident, ident))
     for future, number in ((first, 1), (second, 2)):
         line = await asyncio.wait_for(future, 10)
         assert line is not None
@@ -61,7 +60,7 @@ async def test_a_process_that_asks_and_does_not_read_fills_no_memory() -> None:
     """What it has not taken yet is bounded; beyond that its questions stay unanswered."""
     process = await running(PINGS)
     assert await asyncio.wait_for(process.expect(1), PATIENCE_S) is not None
-    waiting = process._stdin.transport.get_write_buffer_size()
+    waiting = process._input.waiting
     process.kill()
     await process.aclose()
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -23,7 +24,7 @@ from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
 from gateway.stages.execute.attempt.outcome import NotSent, Refused
 from tests.gateway.adapters.mcp_tool.conftest import WatchedClock, limits, upstream
-from tests.waiting import eventually, turns
+from tests.waiting import PATIENCE_S, eventually, turns
 
 PROGRAM = Path(__file__).with_name("stdio_server.py")
 REFUND = {"name": "refund", "description": "Refund an order.", "inputSchema": {"type": "object"}}
@@ -162,7 +163,7 @@ async def test_a_process_that_does_not_read_is_ended(local: Local) -> None:
     """Half a message in its pipe would spoil all that come behind it, and must not be read later."""
     await local.exchange()
     (pid,) = local.runs()
-    os.kill(pid, 19)  # SIGSTOP
+    os.kill(pid, signal.SIGSTOP)
     named = local.mcp()
     body = orjson.dumps({"name": named.tool, "arguments": {"text": "x" * 2_000_000}})
     request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
@@ -170,6 +171,32 @@ async def test_a_process_that_does_not_read_is_ended(local: Local) -> None:
     assert (ended.phase, ended.fault, ended.written) == (Phase.SENT, Fault.WRITE_TIMEOUT, False)
     await gone(pid)
     assert len(local.done()) == 1
+
+
+@pytest.mark.parametrize(("before_s", "outcome"), [(0.001, None), (0.0, Fault.WRITE_TIMEOUT)])
+async def test_a_call_is_not_completed_after_its_end(local: Local, before_s: float, outcome: Fault | None) -> None:
+    """A gateway that was stopped finds room in the pipe before its timers run; by then another may have acted in its place."""
+    await local.exchange()
+    (pid,) = local.runs()
+    (server,) = local.transport._processes.values()
+    channel = server._channel
+    assert isinstance(channel, ProcessChannel)
+    process = channel._process
+    assert process is not None
+    os.kill(pid, signal.SIGSTOP)
+    bounds, named = limits(total_s=PATIENCE_S, write_s=PATIENCE_S), local.mcp()
+    body = orjson.dumps({"name": named.tool, "arguments": {"text": "x" * 2_000_000}})
+    request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
+    call = asyncio.create_task(local.transport.exchange(request, bounds))
+    await eventually(lambda: process._input.waiting > 0)
+    process._input._now = lambda: bounds.ends_at - before_s
+    os.kill(pid, signal.SIGCONT)
+    ended = await call
+    assert (ended.fault, ended.written) == (outcome, outcome is None)
+    if outcome is not None:
+        assert ended.phase is Phase.SENT
+        await gone(pid)
+    assert len(local.done()) == (2 if outcome is None else 1)
 
 
 @pytest.mark.parametrize("command", ["nowhere-to-be-found", sys.executable])

@@ -1,0 +1,121 @@
+"""Messages into a pipe, none of which is completed after its time.
+
+A stream's buffer is written out whenever the pipe has room, before the timers run that were to prevent it: by a gateway that
+was stopped and continued, long after another has proved that nothing was done. Here the kernel takes what it takes at once,
+the rest stays with us, and the clock is asked before each piece.
+"""
+
+import asyncio
+import math
+import os
+import select
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(slots=True, kw_only=True)
+class _Waiting:
+    rest: memoryview
+    until: float
+    late: "asyncio.Future[bool]"
+    begun: bool = False
+
+
+class PipeWriter:
+    """The write end of a pipe, which it owns. Messages go out whole and in order.
+
+    Attributes:
+        waiting: bytes that the kernel has not taken yet.
+    """
+
+    def __init__(self, pipe: int, *, give_up: Callable[[], None], now: Callable[[], float]) -> None:
+        """`give_up` is called when half a message is in the pipe and the rest may not follow; `now` in seconds."""
+        os.set_blocking(pipe, False)
+        self.waiting = 0
+        self._pipe = pipe
+        self._give_up = give_up
+        self._now = now
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[_Waiting] = deque()
+        self._watched = False
+        self._ending = False
+        self._closed = False
+
+    def write(self, message: bytes, until: float = math.inf) -> "asyncio.Future[bool]":
+        """Write it at once if nothing waits, else behind what does; not its last byte at or after `until`.
+
+        Returns:
+            Done when there is nothing more to write: true when that is because its time had passed. False also when it
+            has become pointless: the reader is gone, or `abandon` was called.
+        """
+        late: asyncio.Future[bool] = self._loop.create_future()
+        if self._ending or self._closed:
+            late.set_result(False)
+            return late
+        self._queue.append(_Waiting(rest=memoryview(message), until=until, late=late))
+        self.waiting += len(message)
+        if len(self._queue) == 1:
+            self._flush()
+        return late
+
+    def close(self) -> None:
+        """Take no more messages, and end the reader's input behind those that wait."""
+        self._ending = True
+        if not self._queue:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Write nothing more, and close the pipe."""
+        if self._closed:
+            return
+        self._closed = True
+        self._watch(False)
+        os.close(self._pipe)
+        while self._queue:
+            self._done(late=False)
+
+    def _flush(self) -> None:
+        while self._queue:
+            head = self._queue[0]
+            if self._now() >= head.until:
+                self._done(late=True)
+                if head.begun:
+                    # Whatever came behind it would be read as its rest.
+                    self._give_up()
+                    self.abandon()
+                    return
+                continue
+            # The kernel takes this much whole or not at all. Without it all but the line's end might be in the pipe, and
+            # the end of the input, which our death brings, would complete it.
+            piece = head.rest if len(head.rest) <= select.PIPE_BUF else head.rest[: -select.PIPE_BUF]
+            try:
+                taken = os.write(self._pipe, piece)
+            except BlockingIOError:
+                break
+            except OSError:
+                self.abandon()
+                return
+            head.begun = True
+            head.rest = head.rest[taken:]
+            self.waiting -= taken
+            if not head.rest:
+                self._done(late=False)
+            elif taken < len(piece):
+                break
+        self._watch(bool(self._queue))
+        if self._ending and not self._queue:
+            self.abandon()
+
+    def _done(self, *, late: bool) -> None:
+        head = self._queue.popleft()
+        self.waiting -= len(head.rest)
+        if not head.late.done():
+            head.late.set_result(late)
+
+    def _watch(self, watched: bool) -> None:  # noqa: FBT001 - a state, and its only argument
+        if watched and not self._watched:
+            self._loop.add_writer(self._pipe, self._flush)
+        elif self._watched and not watched:
+            self._loop.remove_writer(self._pipe)
+        self._watched = watched
