@@ -1,6 +1,7 @@
 """Which server a key is on: the one there is, the one that the sentinels name, or the one with the key's slot."""
 
 import asyncio
+import contextlib
 from bisect import bisect_right
 from typing import Any, Final, Protocol
 
@@ -13,6 +14,8 @@ from gateway.adapters.redis.pool import Login, Pool, connection_to, drop
 
 _GUIDE_S: Final = 0.1
 """How long one sentinel, or one node of a cluster, is waited for before the next is asked the way."""
+_LOOKS_AGAIN_S: Final = 1.0
+"""How long a sentinel's word holds while the master that it named answers."""
 
 
 class Route(Protocol):
@@ -62,7 +65,11 @@ class OneServer:
 
 
 class Sentinels:
-    """The master as the sentinels see it; the first that answers is believed."""
+    """The master as the sentinels see it; the first that answers is believed.
+
+    They are asked again while it is in use, too: in a failover that somebody has ordered the old master is well, and takes for some
+    ten seconds more what will be lost when it is made a replica.
+    """
 
     def __init__(self, sentinels: tuple[Node, ...], master: str, login: Login) -> None:
         self._sentinels = sentinels
@@ -71,23 +78,27 @@ class Sentinels:
         self._pool: Pool | None = None
         self._known = False
         self._asking = asyncio.Lock()
+        self._asked_at = 0.0
+        self._following: asyncio.Task[None] | None = None
 
     async def pool_of(self, key: str) -> Pool:
-        del key
-        if self._pool is not None and self._known:
-            return self._pool
+        pool = self.near(key)
+        if pool is not None:
+            return pool
         async with self._asking:
             if self._pool is None or not self._known:
-                node = await self._ask()
-                if self._pool is None or self._pool.node != node:
-                    self.close()
-                    self._pool = Pool(node, self._login)
-                self._known = True
+                self._pool = self._led_to(await self._ask())
             return self._pool
 
     def near(self, key: str) -> Pool | None:
         del key
-        return self._pool if self._known else None
+        if not self._known:
+            return None
+        loop = asyncio.get_running_loop()
+        if self._following is None and loop.time() - self._asked_at >= _LOOKS_AGAIN_S:
+            self._following = loop.create_task(self._follow())
+            self._following.add_done_callback(self._followed)
+        return self._pool
 
     async def masters(self) -> tuple[Pool, ...]:
         return (await self.pool_of(""),)
@@ -96,8 +107,31 @@ class Sentinels:
         self._known = False
 
     def close(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
         if self._pool is not None:
             self._pool.close()
+
+    async def _follow(self) -> None:
+        # Where no sentinel answers, the master that answers is the best that is known.
+        with contextlib.suppress(RedisError, OSError):
+            async with self._asking:
+                self._pool = self._led_to(await self._ask())
+
+    def _followed(self, _: "asyncio.Task[None]") -> None:
+        self._following = None
+        self._asked_at = asyncio.get_running_loop().time()
+
+    def _led_to(self, node: Node) -> Pool:
+        """The connections to this master; those to another are given up."""
+        pool = self._pool
+        if pool is None or pool.node != node:
+            if pool is not None:
+                pool.close()
+            pool = Pool(node, self._login)
+        self._known = True
+        self._asked_at = asyncio.get_running_loop().time()
+        return pool
 
     async def _ask(self) -> Node:
         for sentinel in self._sentinels:
