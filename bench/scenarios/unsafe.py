@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.scenarios.replicas import Replicas, Store
-from gateway.adapters.http_tool import connection
+from gateway.adapters.http_tool import kernel
 from gateway.adapters.redis.breakers import RedisBreakers
 from gateway.adapters.sqlite.breakers import SqliteBreakers
 from gateway.contract.envelope import Envelope
@@ -123,7 +123,7 @@ def breaker_of_its_own() -> None:
 
 def no_linger() -> None:
     """The kernel goes on sending what a dead process has written."""
-    put(connection, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
+    put(kernel, "_RESET_ON_CLOSE", struct.pack("ii", 0, 0))
 
 
 def approval_for_any_amount() -> None:
