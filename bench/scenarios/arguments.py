@@ -12,10 +12,11 @@ CAFE = "PAY-café"
 
 async def changed_amount(stage: Stage) -> Finding:
     """S4: the same key with another amount, while the first call runs and after it is done."""
-    await stage.provider.script(stage.order, {"before_s": 0.3})
+    await stage.provider.script(stage.order, {"hold": "effect"})
     first = asyncio.create_task(stage.ask())
     await stage.provider.event("received", stage.order)
     during = await stage.ask(amount_paise=OTHER_AMOUNT_PAISE)
+    await stage.provider.release(stage.order)
     told = [await first, during, await stage.ask(amount_paise=OTHER_AMOUNT_PAISE)]
     return await stage.find(
         told,
