@@ -76,6 +76,10 @@ class Proxy:
         self._reserved.close()
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._server is None or not self._server.is_serving():
+            # Taken from the queue before it was closed, and handed over after.
+            writer.close()
+            return
         cuts = self._cuts
         try:
             there, back = await asyncio.open_connection("127.0.0.1", self._to)
