@@ -17,6 +17,7 @@ from dataclasses import dataclass
 @dataclass(slots=True, kw_only=True)
 class _Waiting:
     rest: memoryview
+    begin_by: float
     until: float
     late: "asyncio.Future[bool]"
     begun: bool = False
@@ -42,8 +43,9 @@ class PipeWriter:
         self._ending = False
         self._closed = False
 
-    def write(self, message: bytes, until: float = math.inf) -> "asyncio.Future[bool]":
-        """Write it at once if nothing waits, else behind what does; not its last byte at or after `until`.
+    def write(self, message: bytes, *, begin_by: float = math.inf, until: float = math.inf) -> "asyncio.Future[bool]":
+        """Write it at once if nothing waits, else behind what does: not its first byte at or after `begin_by`, and not its
+        last at or after `until`.
 
         Returns:
             Done when there is nothing more to write: true when that is because its time had passed. False also when it
@@ -53,7 +55,8 @@ class PipeWriter:
         if self._ending or self._closed:
             late.set_result(False)
             return late
-        self._queue.append(_Waiting(rest=memoryview(message), until=until, late=late))
+        begin_by = min(begin_by, until)
+        self._queue.append(_Waiting(rest=memoryview(message), begin_by=begin_by, until=until, late=late))
         self.waiting += len(message)
         if len(self._queue) == 1:
             self._flush()
@@ -78,7 +81,7 @@ class PipeWriter:
     def _flush(self) -> None:
         while self._queue:
             head = self._queue[0]
-            if self._now() >= head.until:
+            if self._now() >= (head.until if head.begun else head.begin_by):
                 self._done(late=True)
                 if head.begun:
                     # Whatever came behind it would be read as its rest.

@@ -66,13 +66,9 @@ class Process:
         future.add_done_callback(lambda _: self._awaited.pop(ident, None))
         return future
 
-    def write(self, message: bytes, until: float = math.inf) -> "asyncio.Future[bool]":
-        """Hand one message to the kernel, or to the queue before it. It is not completed at or after `until`.
-
-        Returns:
-            See `PipeWriter.write`. `until` is on Clock.monotonic.
-        """
-        return self._input.write(message + b"\n", until)
+    def write(self, message: bytes, *, begin_by: float = math.inf, until: float = math.inf) -> "asyncio.Future[bool]":
+        """Hand one message to the kernel, or to the queue before it: see `PipeWriter.write`. Times are on Clock.monotonic."""
+        return self._input.write(message + b"\n", begin_by=begin_by, until=until)
 
     def kill(self) -> None:
         """End it at once, and whatever it has started. What it has not taken yet is not written any more."""

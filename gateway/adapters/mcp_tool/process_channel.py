@@ -1,6 +1,7 @@
 """Messages to a server that is a process. The gate stands before the first byte, as it does on a socket."""
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -105,12 +106,13 @@ class ProcessChannel:
         # From here to the write nothing is awaited: this comparison and that write are one step.
         if process is None or not process.alive:
             return self._unsent(Fault.CONNECTION_LOST, "the process ended before anything was sent", began)
-        now = asyncio.get_running_loop().time()
-        if now >= min(limits.send_deadline, limits.ends_at) or (send_by is not None and now >= send_by):
+        begin_by = min(limits.send_deadline, limits.ends_at, math.inf if send_by is None else send_by)
+        if asyncio.get_running_loop().time() >= begin_by:
             return self._unsent(Fault.DEADLINE, "the time to send had passed before the first byte", began)
         future = process.expect(ident)
         try:
-            ended = await _listened(process, process.write(message, limits.ends_at), future, limits)
+            late = process.write(message, begin_by=begin_by, until=limits.ends_at)
+            ended = await _listened(process, late, future, limits)
         except Exception as error:  # noqa: BLE001 - bytes may have left, whatever of ours failed
             detail = f"the channel failed: {type(error).__name__}"
             ended = Exchange(phase=Phase.SENT, fault=Fault.INTERNAL, detail=detail, cause=error)

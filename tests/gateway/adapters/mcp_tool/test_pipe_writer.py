@@ -119,7 +119,7 @@ async def test_a_message_of_which_nothing_was_written_is_left_out(ends: Ends) ->
     """Nobody need be given up for it."""
     writer = ends.writer()
     assert writer.write(b"too late\n", until=0.0).result()
-    large, waits, last = writer.write(LARGE), writer.write(b"waits\n", until=1.0), writer.write(b"{}\n")
+    large, waits, last = writer.write(LARGE), writer.write(b"waits\n", begin_by=1.0), writer.write(b"{}\n")
     ends.now = 1.0
     await ends.read_until(last)
     assert (large.result(), waits.result(), last.result()) == (False, True, False)
