@@ -53,7 +53,9 @@ async def test_who_does_not_wait_for_an_orderly_end_has_one_without(tmp_path: Pa
     with pytest.raises(asyncio.CancelledError):
         await stopping
 
-    assert await child.kill() == -9
+    await eventually(lambda: child._process.returncode is not None)
+    assert child._process.returncode == -9
+    assert await child.stop() == -9
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux ends the children of a process that was killed")

@@ -199,6 +199,35 @@ async def test_a_call_is_not_completed_after_its_end(local: Local, before_s: flo
     assert len(local.done()) == (2 if outcome is None else 1)
 
 
+@pytest.mark.parametrize(("before_s", "done"), [(0.001, 3), (0.0, 2)])
+async def test_a_call_that_waits_behind_another_is_not_begun_after_its_time(
+    local: Local, before_s: float, done: int
+) -> None:
+    """Whoever comes after it counts from the moment by which it was sent, or not at all."""
+    await local.exchange()
+    (pid,) = local.runs()
+    (server,) = local.transport._processes.values()
+    channel = server._channel
+    assert isinstance(channel, ProcessChannel)
+    process = channel._process
+    assert process is not None
+    os.kill(pid, signal.SIGSTOP)
+    bounds, named = limits(total_s=PATIENCE_S, write_s=PATIENCE_S), local.mcp()
+    waits = replace(bounds, send_deadline=bounds.ends_at - PATIENCE_S / 2)
+    body = orjson.dumps({"name": named.tool, "arguments": {"text": "x" * 2_000_000}})
+    request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
+    first = asyncio.create_task(local.transport.exchange(request, bounds))
+    await eventually(lambda: len(process._input._queue) == 1)
+    second = asyncio.create_task(local.transport.exchange(request, waits))
+    await eventually(lambda: len(process._input._queue) == 2)
+    process._input._now = lambda: waits.send_deadline - before_s
+    os.kill(pid, signal.SIGCONT)
+
+    assert (await first).fault is None
+    assert ((await second).fault is None) == (done == 3)
+    assert len(local.done()) == done
+
+
 @pytest.mark.parametrize("command", ["nowhere-to-be-found", sys.executable])
 async def test_a_program_that_cannot_serve_is_not_sent(local: Local, command: str) -> None:
     """It is not there, or ends at once."""
