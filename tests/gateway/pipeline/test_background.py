@@ -44,30 +44,22 @@ async def background(told: Told, clock: ManualClock) -> AsyncIterator[Background
     await made.end()
 
 
-async def test_what_raises_is_told_and_begun_again_after_a_pause(
-    background: Background, clock: ManualClock, told: Told
+@pytest.mark.parametrize("fault", [ValueError("ours"), asyncio.CancelledError()], ids=["raised", "cancelled"])
+async def test_what_ends_it_is_told_and_it_is_begun_again_after_a_pause(
+    background: Background, clock: ManualClock, told: Told, fault: BaseException
 ) -> None:
-    """One bad row or record ends nobody's heartbeat for good, and a fault that stays does not keep the loop busy."""
+    """A bad row; or a connection that somebody closed, which cancels whoever waits for it. What stays does not keep the loop busy."""
     work = Work()
     background.begin("heartbeat", work.run)
     await clock.settle()
-    work.begun[0].set_exception(ValueError("ours"))
+    if isinstance(fault, asyncio.CancelledError):
+        work.begun[0].cancel()
+    else:
+        work.begun[0].set_exception(fault)
     await clock.advance(PAUSE_S / 2)
-    assert (told, len(work.begun)) == ([("heartbeat", "ValueError")], 1)
+    assert (told, len(work.begun)) == ([("heartbeat", type(fault).__name__)], 1)
     await clock.advance(PAUSE_S / 2)
     assert len(work.begun) == 2
-
-
-async def test_a_cancellation_that_was_not_for_it_is_a_fault_like_another(
-    background: Background, clock: ManualClock, told: Told
-) -> None:
-    """A connection that somebody closed cancels whoever waits for it; the sweeper goes on."""
-    work = Work()
-    background.begin("sweeper", work.run)
-    await clock.settle()
-    work.begun[0].cancel()
-    await clock.advance(PAUSE_S)
-    assert (told, len(work.begun)) == ([("sweeper", "CancelledError")], 2)
 
 
 async def test_what_returns_is_not_begun_again(background: Background, clock: ManualClock, told: Told) -> None:

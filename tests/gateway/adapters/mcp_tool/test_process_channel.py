@@ -16,6 +16,7 @@ import pytest
 
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.mcp_tool.process import Process
 from gateway.adapters.mcp_tool.process_channel import ProcessChannel
 from gateway.adapters.mcp_tool.transport import McpToolTransport
 from gateway.manifest.policies import Effect
@@ -173,17 +174,22 @@ async def test_a_process_that_does_not_read_is_ended(local: Local) -> None:
     assert len(local.done()) == 1
 
 
-@pytest.mark.parametrize(("before_s", "outcome"), [(0.001, None), (0.0, Fault.WRITE_TIMEOUT)])
-async def test_a_call_is_not_completed_after_its_end(local: Local, before_s: float, outcome: Fault | None) -> None:
-    """A gateway that was stopped finds room in the pipe before its timers run; by then another may have acted in its place."""
+async def stopped(local: Local) -> tuple[int, Process]:
+    """The server's process after a first call: it takes nothing until SIGCONT."""
     await local.exchange()
     (pid,) = local.runs()
     (server,) = local.transport._processes.values()
     channel = server._channel
     assert isinstance(channel, ProcessChannel)
-    process = channel._process
-    assert process is not None
+    assert channel._process is not None
     os.kill(pid, signal.SIGSTOP)
+    return pid, channel._process
+
+
+@pytest.mark.parametrize(("before_s", "outcome"), [(0.001, None), (0.0, Fault.WRITE_TIMEOUT)])
+async def test_a_call_is_not_completed_after_its_end(local: Local, before_s: float, outcome: Fault | None) -> None:
+    """A gateway that was stopped finds room in the pipe before its timers run; by then another may have acted in its place."""
+    pid, process = await stopped(local)
     bounds, named = limits(total_s=PATIENCE_S, write_s=PATIENCE_S), local.mcp()
     body = orjson.dumps({"name": named.tool, "arguments": {"text": "x" * 2_000_000}})
     request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
@@ -204,14 +210,7 @@ async def test_a_call_that_waits_behind_another_is_not_begun_after_its_time(
     local: Local, before_s: float, done: int
 ) -> None:
     """Whoever comes after it counts from the moment by which it was sent, or not at all."""
-    await local.exchange()
-    (pid,) = local.runs()
-    (server,) = local.transport._processes.values()
-    channel = server._channel
-    assert isinstance(channel, ProcessChannel)
-    process = channel._process
-    assert process is not None
-    os.kill(pid, signal.SIGSTOP)
+    pid, process = await stopped(local)
     bounds, named = limits(total_s=PATIENCE_S, write_s=PATIENCE_S), local.mcp()
     waits = replace(bounds, send_deadline=bounds.ends_at - PATIENCE_S / 2)
     body = orjson.dumps({"name": named.tool, "arguments": {"text": "x" * 2_000_000}})
