@@ -23,8 +23,9 @@ from gateway.stages.monitor.ports import AttemptKind, ReconcileMethod
 from gateway.stages.normalise.stored import store_answer
 
 _BATCH = 32
-# However short the leases of calls are: a look may take a tool's whole time.
-_CARE_S = 60.0
+# Of a care that is not yet known to take longer, and what one takes beside the time of its tool. Whoever is killed in the
+# midst of it holds the record up for as long, so that it is not more than that.
+_CARE_S = 5.0
 # The longer nothing was learned, the less often it is asked; never less than this often.
 _SHORTEST_S, _LONGEST_S, _SHARE_OF_AGE = 1.0, 300.0, 0.25
 
@@ -38,7 +39,6 @@ class Sweeper:
         self._looker = looker
         self._spool = spool
         self._pins = pins
-        self._care_s = max(_CARE_S, parts.bounds.lease_s)
 
     async def run(self) -> None:
         """Sweep until cancelled. A round waits for nobody: each record waits for a service of its own."""
@@ -72,7 +72,7 @@ class Sweeper:
             return ()
         await self._pins.refresh()
         token = self._parts.chance.token()
-        due = await self._parts.store.lease_due(token, self._care_s, room)
+        due = await self._parts.store.lease_due(token, _CARE_S, room)
         return tuple(asyncio.create_task(self._care_alone(record, token)) for record in due)
 
     async def _care_alone(self, record: Record, token: str) -> None:
@@ -84,6 +84,8 @@ class Sweeper:
             self._spool.fault("sweeper", error)
 
     async def _care_and_release(self, record: Record, token: str) -> None:
+        if not await self._lease(record, token):
+            return
         next_look_s = _LONGEST_S
         try:
             next_look_s = await self._next_look_s(await self.care_for(record))
@@ -97,7 +99,7 @@ class Sweeper:
     async def reconcile(self, record: Record) -> Record:
         """Look now, due or not: for a caller or an operator who asks."""
         token = self._parts.chance.token()
-        if not await self._parts.store.lease_one(record.origin.tenant, record.key, token, self._care_s):
+        if not await self._lease(record, token):
             return record
         cared = record
         try:
@@ -105,6 +107,12 @@ class Sweeper:
             return cared
         finally:
             await self._parts.store.release(record.origin.tenant, record.key, token, await self._next_look_s(cared))
+
+    async def _lease(self, record: Record, token: str) -> bool:
+        """Have the record for as long as care for it may take: a look and a replay, each of the tool's whole time."""
+        tool = await self._pins.tool_of(record)
+        care_s = _CARE_S if tool is None else _CARE_S + 2 * tool.timeouts.total_s
+        return await self._parts.store.lease_one(record.origin.tenant, record.key, token, care_s)
 
     async def has_means(self, record: Record) -> bool:
         """Whether the operation's manifest declares any way to find out."""

@@ -69,6 +69,7 @@ class Site:
     client: Client = field(init=False)
     survivor: Gateway = field(init=False)
     _names: int = 0
+    _killed_at: float = 0.0
     _finishing: list["asyncio.Task[None]"] = field(default_factory=list)
     _rounds: list[Round] = field(default_factory=list)
 
@@ -134,6 +135,7 @@ class Site:
         hit = await self._at_the_point(victim, current, watched)
         victim.kill()
         signal = await victim.ended
+        self._killed_at = asyncio.get_running_loop().time()
         if signal != SIGKILL:
             self.tally.violations.append(f"a gateway ended by signal {signal}")
         await asyncio.gather(*watched, *beside)
@@ -221,9 +223,12 @@ class Site:
         ]
 
     async def _finish(self, operation: Operation, *, watched: bool) -> None:
-        """Ask until it is done; where only a person can know, be that person."""
-        until = asyncio.get_running_loop().time() + PATIENCE_S
-        while asyncio.get_running_loop().time() < until:
+        """Ask until it is done; where only a person can know, be that person.
+
+        Patience counts from the last kill: each one may have been in the midst of finding out.
+        """
+        envelope: dict[str, Any] | None = None
+        while asyncio.get_running_loop().time() < self._killed_at + PATIENCE_S:
             envelope = await self.client.call(self.survivor, operation)
             if envelope is not None and envelope["ok"]:
                 return

@@ -58,7 +58,7 @@ async def test_no_kill_breaks_the_promise(
     tally = await played(row, tmp_path, kills=KILLS)
     record_property("crash", [row.point.value, tally.line()])
 
-    assert not tally.violations
+    assert not tally.violations, "\n".join(tally.violations)
     assert tally.kills == KILLS
 
 

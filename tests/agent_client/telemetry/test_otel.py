@@ -1,5 +1,6 @@
 """Spans of runs: where they stand, what they say, and what they never say."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -288,5 +289,7 @@ async def test_L80_no_argument_result_goal_or_word_of_a_model_is_in_a_span(world
     exported = everything(heard.spans)
     results = {str(e.payload.get("refund_id")) for e in state.evidence if isinstance(e.payload, dict)} - {"None"}
     assert len(heard.runs()) == 2
-    assert [secret for secret in (*planted, *results, ORDER, "pay_5a2", "50000") if secret in exported] == []
+    assert [secret for secret in (*planted, *results, ORDER, "pay_5a2") if secret in exported] == []
+    # As a value of its own: a fraction of a second may have these digits.
+    assert re.findall(r"\b50000\b", exported) == []
     assert "RuntimeError" in exported

@@ -294,9 +294,11 @@ async def test_a_service_that_hangs_holds_up_no_other_record(rig: MakeRig) -> No
     hold.set()
 
 
-@pytest.mark.parametrize(("lease_s", "cared_s"), [(5, 60.0), (90, 90.0)])
-async def test_care_is_leased_for_a_minute_or_as_long_as_a_call(rig: MakeRig, lease_s: int, cared_s: float) -> None:
-    """However short the leases of calls are, no other gateway looks for the same record while one still may."""
+@pytest.mark.parametrize(("total", "cared_s"), [("20s", 45.0), ("90s", 185.0)])
+async def test_care_is_leased_for_as_long_as_its_tool_may_take(rig: MakeRig, total: str, cared_s: float) -> None:
+    """A look and a replay of the tool's whole time each: no other gateway looks meanwhile, and whoever is killed in the
+    midst of it holds the record up no longer.
+    """
     wires, leased = Wires(), list[object]()
 
     def listens(name: str, args: tuple[object, ...]) -> bool:
@@ -304,9 +306,32 @@ async def test_care_is_leased_for_a_minute_or_as_long_as_a_call(rig: MakeRig, le
             leased.append({"lease_due": args[1], "lease_one": args[-1]}[name])
         return False
 
-    gateway = await rig(looked_up(UNHELD), settings={"lease_s": lease_s}, wrap=wires)
+    gateway = await rig(looked_up({**UNHELD, "timeouts.total": total}), settings={"lease_s": 90}, wrap=wires)
     operation_id = await absent(gateway)
     wires.it.loses = listens
     await gateway.pipeline._sweeper.sweep()
     await gateway.reconcile(operation_id)
-    assert leased == [cared_s, cared_s]
+    assert leased == [5.0, cared_s, cared_s]
+
+
+async def test_what_another_has_taken_under_care_meanwhile_is_left_to_it(rig: MakeRig) -> None:
+    """The short lease of a whole batch ended before its turn came: it is looked for once, not twice."""
+    wires, taken = Wires(), list[object]()
+
+    def takes(name: str, args: tuple[object, ...]) -> bool:
+        if name == "lease_due":
+            taken.append(args[0])
+        return False
+
+    gateway = await rig(looked_up(UNHELD), wrap=wires)
+    await absent(gateway)
+    asked = len(gateway.provider.asked)
+    wires.it.loses = takes
+    [cared] = await gateway.pipeline._sweeper._begin(1)
+    [record] = await gateway.records()
+    gateway.clock.ahead_s += 6
+    store = gateway.parts.store
+    assert await store.lease_one(record.origin.tenant, record.key, "another", 60.0)
+    await cared
+    assert len(gateway.provider.asked) == asked
+    assert not await store.lease_one(record.origin.tenant, record.key, str(taken[0]), 60.0)
