@@ -60,6 +60,9 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     known = [*EVERY, _MEMORY]
     parser.add_argument("--only", help=f"of {','.join(known)}; all of them by default")
     parser.add_argument("--connections", help="of 1,8,64; all of them by default")
+    parser.add_argument(
+        "--laps", type=int, metavar="N", help="a median of so many slices; 9 by default, 3 with --quick"
+    )
     parser.add_argument("--quick", action="store_true", help="three laps, and a tenth of the calls for memory")
     parser.add_argument(
         "--gate", action="store_true", help=f"64 connections, no memory; fail above {GATE_SLACK} times a target"
@@ -74,7 +77,10 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     if not all(each.isdigit() and int(each) for each in chosen):
         parser.error("--connections takes whole numbers, as in 1,8,64")
     options.connections = [TARGET_AT] if options.gate else [int(each) for each in chosen]
-    options.laps, options.calls = (3, 10_000) if options.quick else (9, 100_000)
+    if options.laps is not None and options.laps < 1:
+        parser.error("--laps takes a whole number from 1 on")
+    laps, options.calls = (3, 10_000) if options.quick else (9, 100_000)
+    options.laps = options.laps or laps
     return options
 
 

@@ -37,7 +37,15 @@ def test_quick_is_quicker() -> None:
     assert parse(["--quick"]).calls < parse([]).calls
 
 
-@pytest.mark.parametrize("words", [["--only", "nothing"], ["--connections", "many"], ["--connections", "0"]])
+def test_laps_are_as_many_as_asked_for() -> None:
+    """More of them than it takes by itself, or fewer; also of a quick run."""
+    assert [parse([*words, "--laps", "41"]).laps for words in ([], ["--gate"], ["--quick"])] == [41, 41, 41]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--only", "nothing"], ["--connections", "many"], ["--connections", "0"], ["--laps", "0"], ["--laps", "many"]],
+)
 def test_what_does_not_exist_is_a_usage_error(words: list[str]) -> None:
     """Exit 2, before a server is started."""
     with pytest.raises(SystemExit) as ended:
