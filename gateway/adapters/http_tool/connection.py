@@ -8,12 +8,12 @@ import asyncio
 import contextlib
 import select
 import socket
-import ssl
 from collections.abc import Callable
 from typing import Final, cast
 
 from gateway.adapters.http_tool import kernel, surplus
 from gateway.adapters.http_tool.answer_reader import AnswerReader
+from gateway.adapters.http_tool.tls_alerts import is_client_refused
 from gateway.clock import Clock
 from gateway.stages.execute.attempt.exchange import Fault, Limits, Phase
 
@@ -22,27 +22,14 @@ SLICE: Final = 65_536
 AT_ONCE: Final = 4_096
 """Head and body: what the kernel takes whole of an idle connection, however small its buffers are."""
 HELD_BACK: Final = 256
-"""Bytes of a longer request that are written when the kernel has all others and takes these, too, and only in time."""
+"""Bytes of a longer request that are written when the peer's kernel has all others, and only in time."""
 
 # Linux says it by itself; elsewhere a close shows as POLLIN and POLLHUP.
 _CLOSED_BY_PEER: Final[int] = getattr(select, "POLLRDHUP", 0)
 # uvloop's timers are whole milliseconds, rounded down.
 _TICK_S: Final = 0.001
-_ROOM_S: Final = 0.005
-"""How often the kernel is asked whether it takes the last bytes."""
-_CLIENT_REFUSED: Final = frozenset(
-    {
-        "TLSV13_ALERT_CERTIFICATE_REQUIRED",
-        "SSLV3_ALERT_BAD_CERTIFICATE",
-        "SSLV3_ALERT_HANDSHAKE_FAILURE",
-        "SSLV3_ALERT_CERTIFICATE_UNKNOWN",
-        "SSLV3_ALERT_CERTIFICATE_EXPIRED",
-        "SSLV3_ALERT_CERTIFICATE_REVOKED",
-        "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE",
-        "TLSV1_ALERT_UNKNOWN_CA",
-        "TLSV1_ALERT_ACCESS_DENIED",
-    }
-)
+_ASKS_AGAIN_S: Final = 0.002
+"""How often the kernel is asked whether all before the last bytes are delivered."""
 
 
 class Connection(asyncio.Protocol):
@@ -74,13 +61,14 @@ class Connection(asyncio.Protocol):
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self._beneath: asyncio.Transport | None = None
         self._poll: select.poll | None = None
         self._tls = False
         self._tuned = False
         self._paused = False
         self._unwritten: memoryview | None = None
         self._held_back = 0
-        self._waits_for_room: asyncio.TimerHandle | None = None
+        self._waits_for_delivery: asyncio.TimerHandle | None = None
         self._writing = False
         self._moved_at = 0.0
         self._reader: AnswerReader | None = None
@@ -146,11 +134,18 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # By duck-typing only: uvloop's transports are no asyncio.Transport.
-        self._transport = cast("asyncio.Transport", transport)
-        self._tls = transport.get_extra_info("ssl_object") is not None
-        # Paused shall mean: not all of it is with the kernel. A socket's transport pauses above `high`, TLS's at it.
-        self._transport.set_write_buffer_limits(high=1 if self._tls else 0, low=0)
+        self._transport = self._beneath = cast("asyncio.Transport", transport)
+        # Paused shall mean: not all of it is with the kernel. It also has uvloop write at once, and not when its turn ends.
+        self._beneath.set_write_buffer_limits(high=0, low=0)
         self._on_open(self)
+
+    def made_secure(self, transport: asyncio.Transport, beneath: asyncio.Transport) -> None:
+        """The same where it goes through TLS, which is through with its handshake. The loop tells of `beneath` only."""
+        self.connection_made(beneath)
+        self._tls = True
+        self._transport = transport
+        # TLS pauses at `high`, not above it.
+        transport.set_write_buffer_limits(high=1, low=0)
 
     def data_received(self, data: bytes) -> None:
         reader = self._reader
@@ -183,7 +178,7 @@ class Connection(asyncio.Protocol):
         if self._reader is not None:
             if exc is None:
                 self._reader.peer_closed()
-            elif isinstance(exc, ssl.SSLError) and exc.reason in _CLIENT_REFUSED:
+            elif is_client_refused(exc):
                 self._reader.fail(Fault.TLS_CLIENT_REFUSED, "the peer's TLS refused our certificate or the lack of one")
             else:
                 self._hear_last_words()
@@ -216,7 +211,7 @@ class Connection(asyncio.Protocol):
                 self._reader.feed(data)
 
     def _gone(self) -> None:
-        self._transport = None
+        self._transport = self._beneath = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -229,8 +224,9 @@ class Connection(asyncio.Protocol):
     def _write(self) -> None:
         """Write as much of the rest as the kernel takes.
 
-        The last bytes go out only in time. A process that is stopped for longer than that goes on with what the loop has still
-        to write, before it looks at any timer: another may have found that nothing was done, and done it.
+        The last bytes go out only in time, and when all before them are delivered. A process that is stopped for longer than that goes
+        on with what the loop has still to write, before it looks at any timer, and its kernel with what that has, while it stands:
+        another may have found that nothing was done, and done it.
         """
         while self._limits is not None and self._writing and not self._paused:
             if not self._unwritten:
@@ -239,11 +235,17 @@ class Connection(asyncio.Protocol):
                 self.written = True
             elif self._clock.monotonic() >= self._limits.ends_at:
                 self.abort(Fault.WRITE_TIMEOUT, "the attempt was over before the request was written")
-            elif len(self._unwritten) > self._held_back or kernel.has_room(self.sock):
+            elif len(self._unwritten) > self._held_back or self._is_delivered():
                 self._write_piece(self._unwritten)
             else:
-                self._waits_for_room = self._loop.call_later(_ROOM_S, self._write)
+                self._waits_for_delivery = self._loop.call_later(_ASKS_AGAIN_S, self._write)
                 return
+
+    def _is_delivered(self) -> bool:
+        """Whether all that was written is with the peer's kernel: nothing of it in the loop, nor under TLS, nor in ours."""
+        return (
+            self._beneath is not None and not self._beneath.get_write_buffer_size() and kernel.is_delivered(self.sock)
+        )
 
     def _write_piece(self, rest: memoryview) -> None:
         size = len(rest) if len(rest) <= self._held_back else min(SLICE, len(rest) - self._held_back)
@@ -287,9 +289,9 @@ class Connection(asyncio.Protocol):
         self._reader = None
         self._writing = False
         self._unwritten = None
-        if self._waits_for_room is not None:
-            self._waits_for_room.cancel()
-            self._waits_for_room = None
+        if self._waits_for_delivery is not None:
+            self._waits_for_delivery.cancel()
+            self._waits_for_delivery = None
         done, self._done = self._done, None
         if done is not None and not done.done():
             done.set_result(None)

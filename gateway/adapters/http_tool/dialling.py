@@ -5,7 +5,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, cast
 
 from gateway.adapters.http_tool.connection import Connection
 from gateway.adapters.http_tool.egress import Address, EgressPolicy
@@ -73,12 +73,10 @@ class Dialler:
         if origin.tls and self._tls is None:
             self._tls = system_tls()
         try:
-            await asyncio.get_running_loop().create_connection(
-                lambda: connection,
-                sock=sock,
-                ssl=self._tls if origin.tls else None,
-                server_hostname=origin.host if origin.tls else None,
-            )
+            if self._tls is not None and origin.tls:
+                await _begin_tls(connection, sock, self._tls, origin.host)
+            else:
+                await asyncio.get_running_loop().create_connection(lambda: connection, sock=sock)
         except BaseException as error:
             connection.give_up()
             sock.close()
@@ -86,6 +84,32 @@ class Dialler:
                 raise _handshake_failure(error) from error
             raise
         return connection
+
+
+async def _begin_tls(connection: Connection, sock: socket.socket, tls: ssl.SSLContext, host: str) -> None:
+    """Shake hands. In two steps, for what TLS stands on could not be asked otherwise what it has still to write.
+
+    Raises:
+        OSError: the handshake failed, or something came before it.
+    """
+    loop = asyncio.get_running_loop()
+    beneath, before = await loop.create_connection(_BeforeTls, sock=sock)
+    if before.trouble:
+        raise ConnectionAbortedError(before.trouble)
+    secure = await loop.start_tls(beneath, connection, tls, server_hostname=host)
+    connection.made_secure(cast("asyncio.Transport", secure), beneath)
+
+
+class _BeforeTls(asyncio.Protocol):
+    """Until TLS takes over, in the same turn: nothing may come, for it is the client that begins (RFC 8446 4.1.1)."""
+
+    trouble = ""
+
+    def data_received(self, data: bytes) -> None:  # noqa: ARG002 - a protocol's signature
+        self.trouble = "the peer spoke before TLS had begun"
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - a protocol's signature
+        self.trouble = "the connection was lost before TLS had begun"
 
 
 async def _first_of(addresses: Sequence[Address], port: int) -> socket.socket:

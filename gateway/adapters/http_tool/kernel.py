@@ -1,9 +1,12 @@
 """What the kernel is told about a socket, and asked of it."""
 
 import contextlib
+import fcntl
 import select
 import socket
 import struct
+import sys
+import termios
 from typing import Final
 
 from gateway.stages.execute.attempt.exchange import Limits
@@ -11,10 +14,22 @@ from gateway.stages.execute.attempt.exchange import Limits
 _RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 _CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
 _USER_TIMEOUT: Final[int] = getattr(socket, "TCP_USER_TIMEOUT", 0)
+_IS_LINUX: Final = sys.platform == "linux"
+_NOTHING: Final = struct.pack("i", 0)
 
 
-def has_room(sock: socket.socket) -> bool:
-    """Whether it takes some hundred bytes more now: it says so when a third of its buffer is free (tcp(7))."""
+def is_delivered(sock: socket.socket) -> bool:
+    """Whether the peer's kernel has acknowledged all that was written so far (SIOCOUTQ, tcp(7)).
+
+    That ours takes more does not say so: it keeps what is not acknowledged, some ten thousand bytes or some million, and sends
+    that on by itself. Elsewhere than on Linux it is all that can be asked.
+    """
+    if _IS_LINUX:
+        try:
+            return fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, _NOTHING) == _NOTHING
+        except OSError:
+            # The socket is gone this instant, and the loop is about to say so.
+            return False
     room = select.poll()
     room.register(sock.fileno(), select.POLLOUT)
     return bool(room.poll(0))

@@ -252,18 +252,18 @@ async def test_no_whole_request_leaves_after_the_end_of_the_attempt(raw_server: 
 @pytest.mark.parametrize(
     ("asked", "outcome"), [(3, "200 2B [complete] reused"), (10_000, "write_timeout [sent] reused")]
 )
-async def test_the_last_bytes_wait_for_room_in_the_kernel_and_not_in_the_loop(
+async def test_the_last_bytes_wait_until_all_before_them_are_delivered(
     raw_server: Serve, make_transport: Make, monkeypatch: pytest.MonkeyPatch, asked: int, outcome: str
 ) -> None:
-    """As long as it has none they are not written, and not at all after the end of the attempt."""
+    """As long as they are not these are not written, and not at all after the end of the attempt."""
     clock, times = HandClock(), count(1)
 
-    def has_room(_: socket.socket) -> bool:
+    def is_delivered(_: socket.socket) -> bool:
         time_asked = next(times)
         clock.now += 60.0 if time_asked == 10 else 0.0
         return time_asked > asked
 
-    monkeypatch.setattr(kernel, "has_room", has_room)
+    monkeypatch.setattr(kernel, "is_delivered", is_delivered)
     server = raw_server([REQUEST, send(OK), REQUEST, send(OK), hold])
     transport = make_transport(server, clock=clock)
     await transport.exchange(request_to(server), limits())
@@ -272,6 +272,40 @@ async def test_the_last_bytes_wait_for_room_in_the_kernel_and_not_in_the_loop(
 
     assert told(exchange) == outcome
     assert next(times) == min(asked, 10) + (2 if asked < 10 else 1)
+
+
+@pytest.mark.parametrize("secure", [False, True])
+async def test_no_kernel_is_given_a_whole_request_that_it_cannot_deliver(
+    raw_server: Serve, make_transport: Make, certificates: Certificates, *, secure: bool
+) -> None:
+    """It sends on what it has, also while the process is stopped, until long after the end of the attempt."""
+    clock, read, size = HandClock(), list[int](), 300_000
+
+    def reads_late(peer: Peer) -> None:
+        read.append(len(peer.part(1)))
+        clock.now += 60.0
+        while True:
+            read.append(len(peer._some()))
+
+    def has_little_room(peer: Peer) -> None:
+        peer.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8_192)
+
+    script = [REQUEST, send(OK), reads_late]
+    tls = certificates.server if secure else None
+    server = raw_server([has_little_room, *([TLS] if secure else []), *script], tls=tls)
+    transport = make_transport(server, clock=clock, tls=certificates.trusting if secure else None)
+    await transport.exchange(request_to(server), limits())
+    # It takes all of the request, most of which the peer has no room for.
+    only(transport).sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+
+    exchange = await transport.exchange(
+        request_to(server, body=b"x" * size), limits(write_s=3600.0, total_s=50.0, linger_reset=True)
+    )
+    await server.all_scripts_ended()
+
+    assert told(exchange) == "write_timeout [sent] reused"
+    assert not exchange.written
+    assert sum(read) < size
 
 
 def _reset(transport: HttpToolTransport) -> Awaitable[None]:

@@ -1,26 +1,55 @@
 """What the kernel is told and asked."""
 
+import select
 import socket
 import struct
+import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+
+import pytest
 
 from gateway.adapters.http_tool import kernel
 from tests.gateway.adapters.http_tool.conftest import limits
 
 
-def test_a_full_buffer_has_no_room() -> None:
-    """Not for one byte more, until the peer has read."""
-    ours, peers = socket.socketpair()
-    with ours, peers:
-        ours.setblocking(False)
-        assert kernel.has_room(ours)
-        with suppress(BlockingIOError):
-            while True:
-                ours.send(b"x" * 65_536)
-        assert not kernel.has_room(ours)
-        while not kernel.has_room(ours):
-            peers.recv(65_536)
+@pytest.fixture
+def sockets() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """The two ends of a connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        ours = socket.create_connection(listening.getsockname())
+        peers, _ = listening.accept()
+        with ours, peers:
+            ours.setblocking(False)
+            yield ours, peers
+
+
+@pytest.mark.parametrize("linux", [True, False])
+def test_what_the_peer_has_no_room_for_is_not_delivered(
+    sockets: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch, *, linux: bool
+) -> None:
+    """Until it has read; where only our own kernel can be asked, until that has room again."""
+    monkeypatch.setattr(kernel, "_IS_LINUX", linux)
+    ours, peers = sockets
+    assert kernel.is_delivered(ours)
+    with suppress(BlockingIOError):
+        while True:
+            ours.send(b"x" * 65_536)
+    assert not kernel.is_delivered(ours)
+    while not kernel.is_delivered(ours):
+        peers.recv(65_536)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel does not say")
+def test_room_in_our_own_kernel_says_nothing_of_delivery(sockets: tuple[socket.socket, socket.socket]) -> None:
+    """It takes more at once than the peer has room for, and keeps it."""
+    ours, _ = sockets
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+    taken = ours.send(b"x" * 300_000)
+    assert taken == 300_000
+    _, writable, _ = select.select([], [ours], [], 0)
+    assert (writable, kernel.is_delivered(ours)) == ([ours], False)
 
 
 def test_a_write_is_tuned_and_a_read_undoes_it() -> None:
