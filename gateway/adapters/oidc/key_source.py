@@ -86,7 +86,7 @@ class KeySource:
         except TimeoutError:
             _log.warning("no keys from %s: no answer within %g s", self._issuer.issuer, self._issuer.timeout)
         except (FetchError, KeySetError) as why:
-            _log.warning("no keys from %s: %s", self._issuer.issuer, why)
+            _log.warning("no keys from %s: %s", self._issuer.issuer, str(why))
         else:
             self._keys, self._got_at = keys, began
 

@@ -1,8 +1,8 @@
 """One question, one answer: a script, answered within 250 ms or not.
 
 Questions share a line; one whose change replicas must have goes on a connection of its own, which waits for them. Where
-the connection breaks a script is asked once more in what is left of the time, unless a second run would count (`ONCE`). An
-answer begins with the word that its question came with; one that does not belongs to somebody else, and nothing on that
+a line at hand breaks a script is asked again, and where the connection for that breaks, once more, in what is left of the
+time; never where a second run would count (`ONCE`). An answer begins with the word that its question came with; one that does not belongs to somebody else, and nothing on that
 connection is believed any more.
 """
 

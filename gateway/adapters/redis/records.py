@@ -90,7 +90,7 @@ def decode_openable(many: Iterable[Fields], tenant: str, sealer: Sealer) -> tupl
         try:
             record = decode(fields, tenant, sealer)
         except SealError as error:
-            _log.error("operation key %s cannot be reconciled: %s", fields[0].decode(), error)
+            _log.error("operation key %s cannot be reconciled: %s", fields[0].decode(), str(error))
         else:
             found.extend(() if record is None else (record,))
     return tuple(found)

@@ -263,7 +263,7 @@ class RedisOperationStore:
         try:
             await self._rows.flush()
         except StoreUnavailableError as error:
-            _log.error("%d execution rows are lost: %s", len(self._rows), error)
+            _log.error("%d execution rows are lost: %s", len(self._rows), str(error))
         self._rows.stop()
         self._client.close()
 

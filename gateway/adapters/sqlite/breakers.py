@@ -123,7 +123,7 @@ class SqliteBreakers:
                     raise BreakerStoreAway from busy
             except (apsw.Error, OSError) as error:
                 if not self._said:
-                    _log.error("breakers are kept by this process alone: %s: %s", self._path, error)
+                    _log.error("breakers are kept by this process alone: %s: %s", str(self._path), type(error).__name__)
                     self._said = True
                 self.close()
                 self._away_until = loop.time() + _AWAY_S

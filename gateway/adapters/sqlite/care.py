@@ -63,7 +63,7 @@ def lease_due(connection: apsw.Connection, care: Care, now: float, limit: int, s
         try:
             found.append(codec.decode(tuple(row), sealer))
         except SealError as error:
-            _log.error("operation %s cannot be reconciled: %s", operation_id, error)
+            _log.error("operation %s cannot be reconciled: %s", operation_id, str(error))
     return tuple(found)
 
 

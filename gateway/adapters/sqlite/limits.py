@@ -111,7 +111,7 @@ class SqliteLimits:
 
     def _give_up(self, error: Exception) -> None:
         if not self._said:
-            _log.error("limits are counted by this process alone: %s: %s", self._path, error)
+            _log.error("limits are counted by this process alone: %s: %s", str(self._path), type(error).__name__)
             self._said = True
         self.close()
 

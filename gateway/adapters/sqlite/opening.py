@@ -96,9 +96,10 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
         raise
     if forgot:
         logger.warning(
-            "the store's file is a copy or a backup of the one that was last written: what it has forgotten may have been"
-            " sent; tools without a key are refused until that is over, the others look first",
-            extra={"store": str(path), "epoch": epoch},
+            "the store's file %s is a copy or a backup of the one that was last written: what it has forgotten may have been"
+            " sent; tools without a key are refused until that is over, the others look first (epoch %s)",
+            str(path),
+            epoch,
         )
     for connection in (writing, reading):
         # From here on waiting is ours: SQLite's own would stop the loop.

@@ -166,10 +166,11 @@ class Edge:
             await self._start()
         except Exception as error:
             if isinstance(error, StoreUnfitError | RevisionError):
-                logger.error("the gateway does not start: %s", error)  # noqa: TRY400 - it is a sentence, and says all
+                logger.error("the gateway does not start: %s", str(error))  # noqa: TRY400 - it is a sentence, and says all
             else:
                 logger.exception("the gateway did not start", exc_info=error)
-            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            # Told above. What stood here the server would log as it stands, and an exception's text may be anybody's.
+            await send({"type": "lifespan.startup.failed", "message": ""})
             return
         await send({"type": "lifespan.startup.complete"})
         await receive()
@@ -177,7 +178,7 @@ class Edge:
             await self._stop()
         except Exception as error:
             logger.exception("the gateway did not stop cleanly", exc_info=error)
-            await send({"type": "lifespan.shutdown.failed", "message": str(error)})
+            await send({"type": "lifespan.shutdown.failed", "message": ""})
             return
         await send({"type": "lifespan.shutdown.complete"})
 

@@ -1,11 +1,16 @@
 """The edge: what no route ever sees, and what no failure escapes from."""
 
+import json
+import logging
 from dataclasses import dataclass
+from typing import Any, cast
 
 import pytest
 
+from gateway.adapters.logs.json_lines import JsonFormatter
 from gateway.contract.envelope import parse_envelope
-from gateway.fronts.http.edge import request_ids
+from gateway.fronts.http.edge import Edge, request_ids
+from gateway.stages.execute.operation.ports import StoreUnfitError
 from gateway.stages.monitor.ports import McpFacts, RequestTrace
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, serving
@@ -194,3 +199,59 @@ async def test_telemetry_sees_routes_and_statuses() -> None:
         ("DELETE", "/v1/tools", 405),
         ("GET", None, 404),
     ]
+
+
+async def life(fault: Exception | None, fault_at_the_end: Exception | None = None) -> list[dict[str, Any]]:
+    """What a server is told of the life of an application whose start, or whose end, fails."""
+    told: list[dict[str, Any]] = []
+
+    async def ends(with_fault: Exception | None) -> None:
+        if with_fault is not None:
+            raise with_fault
+
+    async def receive() -> Any:
+        return {}
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    nothing = cast("Any", None)
+    edge = Edge(
+        nothing,
+        nothing,
+        nothing,
+        request_ids("x"),
+        template_of=nothing,
+        requests=nothing,
+        start=lambda: ends(fault),
+        stop=lambda: ends(fault_at_the_end),
+    )
+    await edge({"type": "lifespan"}, receive, send)
+    return told
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The messages of the log, as it is printed."""
+    return [json.loads(JsonFormatter().format(record))["message"] for record in caplog.records]
+
+
+async def test_why_a_gateway_does_not_start_is_told_once_and_in_our_own_words(caplog: pytest.LogCaptureFixture) -> None:
+    """The server is handed no text that it would log as it stands."""
+    told = await life(StoreUnfitError("the server drops records when it is full"))
+
+    assert told == [{"type": "lifespan.startup.failed", "message": ""}]
+    assert lines(caplog) == ["the gateway does not start: the server drops records when it is full"]
+
+
+@pytest.mark.parametrize("at_the_end", [False, True])
+async def test_the_text_of_an_unexpected_fault_reaches_neither_log_nor_server(
+    caplog: pytest.LogCaptureFixture, *, at_the_end: bool
+) -> None:
+    """It may hold anything; the class and the places in the code are told."""
+    caplog.set_level(logging.INFO)
+    fault = RuntimeError("planted-4471")
+    told = await life(None if at_the_end else fault, fault if at_the_end else None)
+
+    printed = [JsonFormatter().format(record) for record in caplog.records]
+    assert "planted-4471" not in repr(told) + repr(printed)
+    assert "RuntimeError" in printed[-1]
