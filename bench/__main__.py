@@ -8,7 +8,7 @@ import asyncio
 import json
 import sys
 
-from bench.cases import CASES, CONNECTIONS, EVERY, FIRST_NEW, GATE_SLACK, GROWTH_CASES, TARGET_AT, WRITE, Place
+from bench.cases import CASES, COMPARED, CONNECTIONS, EVERY, FIRST_NEW, GATE_SLACK, TARGET_AT, WRITE, Place
 from bench.endurance import Memory, endure
 from bench.laps import Laps, Measured
 from bench.load import LoadError, find_wrk
@@ -32,26 +32,26 @@ async def measure(options: argparse.Namespace) -> Report:
     Raises:
         LoadError, NotStartedError, WrongAnswerError: it could not be measured.
     """
-    cases = [case for case in CASES if case.id in options.only and not (options.gate and case.target is None)]
-    growth = [case for case in GROWTH_CASES if case.id in options.only]
+    cases = [case for case in CASES if case.id in options.only]
+    compared = [case for case in COMPARED if case.id in options.only]
     measured: list[Measured] = []
-    grown: list[Measured] = []
+    apart: list[Measured] = []
     memory: Memory | None = None
-    if cases or growth:
-        places = {Place.PROXY, Place.TWO_SPANS, *(case.place for case in (*cases, *growth))}
+    if cases or compared:
+        places = {Place.PROXY, Place.TWO_SPANS, *(case.place for case in (*cases, *compared))}
         async with servers(places) as up:
             await fill(up, WRITE)
-            for number, case in enumerate((*cases, *growth)):
+            for number, case in enumerate((*cases, *compared)):
                 await check(up, case, first=FIRST_NEW if case.many else _NUMBER_TO_CHECK + number)
             laps = Laps(up, progress)
             for connections in options.connections if cases else ():
                 measured += await laps.go(cases, connections=connections, laps=options.laps)
-            for case in growth:
-                grown += await laps.go([case], connections=TARGET_AT, laps=options.laps)
+            for case in compared:
+                apart += await laps.go([case], connections=TARGET_AT, laps=options.laps)
     if _MEMORY in options.only:
         async with servers({Place.TWO_SPANS}) as up:
             memory = await endure(up, progress, calls=options.calls, more=2 * options.calls)
-    return Report(measured=measured, growth=grown, memory=memory)
+    return Report(measured=measured, compared=apart, memory=memory)
 
 
 def parse(words: list[str] | None = None) -> argparse.Namespace:
@@ -69,10 +69,14 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(words)
-    every = [each for each in known if not (options.gate and each == _MEMORY)]
-    options.only = options.only.split(",") if options.only else every
+    if options.gate and options.connections:
+        parser.error(f"--gate measures at {TARGET_AT} connections")
+    gated = [each for each in known if each != _MEMORY and EVERY[each].target is not None]
+    options.only = options.only.split(",") if options.only else gated if options.gate else known
     if unknown := [each for each in options.only if each not in known]:
         parser.error(f"there is no case {unknown[0]}; there are {', '.join(known)}")
+    if options.gate and (idle := [each for each in options.only if each not in gated]):
+        parser.error(f"{idle[0]} has no target that --gate could hold; there are {', '.join(gated)}")
     chosen = options.connections.split(",") if options.connections else [str(each) for each in CONNECTIONS]
     if not all(each.isdigit() and int(each) for each in chosen):
         parser.error("--connections takes whole numbers, as in 1,8,64")

@@ -51,7 +51,6 @@ class Case:
     target: float | None = None
     many: int = 0
     ok: bool = True
-    counts_up: bool = False
     yardstick: "Case | None" = None
     path: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
@@ -76,7 +75,6 @@ WRITE: Final = Case(
     body=_WRITE,
     tool="issue_refund",
     target=2.5,
-    counts_up=True,
 )
 WRITE_ON_REDIS: Final = Case(
     id="write-redis",
@@ -85,7 +83,6 @@ WRITE_ON_REDIS: Final = Case(
     body=_WRITE,
     tool="issue_refund",
     target=1.8,
-    counts_up=True,
 )
 REPLAY: Final = Case(
     id="replay",
@@ -121,7 +118,6 @@ GROWTH_WRITE: Final = Case(
     body=_WRITE,
     tool="issue_refund",
     target=1.0,
-    counts_up=True,
     yardstick=WRITE,
 )
 
@@ -140,6 +136,7 @@ MCP: Final = Case(
     headers=(("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "find_refund")),
 )
 
+# What these three add may be a tenth of the barest proxy: 0.08 of a read and 0.04 of a write that are at their targets.
 READ_RULED: Final = Case(
     id="read-rules",
     title="read with three rules and two limits, against without",
@@ -156,7 +153,6 @@ WRITE_RULED: Final = Case(
     body=_WRITE,
     tool="issue_refund_ruled",
     target=1.04,
-    counts_up=True,
     yardstick=WRITE,
 )
 APPROVAL: Final = Case(
@@ -166,12 +162,11 @@ APPROVAL: Final = Case(
     body=_WRITE,
     tool="issue_refund_approvable",
     target=1.04,
-    counts_up=True,
     yardstick=WRITE,
 )
-"""A tenth of the barest proxy: 0.08 of a read and 0.04 of a write that are at their targets."""
 
 CASES: Final = (DOWNSTREAM, READ, ONE_SPAN, WRITE, WRITE_ON_REDIS, REPLAY, REFUSAL)
-GROWTH_CASES: Final = (MCP, READ_RULED, WRITE_RULED, APPROVAL, GROWTH, GROWTH_WRITE)
+"""Against the barest proxy, all in one table; the downstream itself is there to see what is left for a proxy."""
+COMPARED: Final = (MCP, READ_RULED, WRITE_RULED, APPROVAL, GROWTH, GROWTH_WRITE)
 """Those with a yardstick of their own."""
-EVERY: Final = {case.id: case for case in (*CASES, *GROWTH_CASES)}
+EVERY: Final = {case.id: case for case in (*CASES, *COMPARED)}

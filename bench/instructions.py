@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from bench.cases import CASES, FIRST_NEW, GROWTH_CASES, PROXY, STORED, WRITE, Case
+from bench.cases import CASES, COMPARED, FIRST_NEW, PROXY, STORED, WRITE, Case, Place
 from bench.servers import Servers, fill, servers
 
 _CONNECTIONS: Final = 8
@@ -29,7 +29,7 @@ _EVENTS: Final = re.compile(r"^events: (.+)$", re.MULTILINE)
 _TOTALS: Final = re.compile(r"^totals: (.+)$", re.MULTILINE)
 _CACHES: Final = ("--cache-sim=yes", "--I1=32768,8,64", "--D1=49152,12,64", "--LL=2097152,16,64")
 _LENGTH: Final = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
-_KNOWN: Final = {case.id: case for case in (PROXY, *CASES[1:], *GROWTH_CASES)}
+_KNOWN: Final = {case.id: case for case in (PROXY, *CASES, *COMPARED) if case.place is not Place.DOWNSTREAM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

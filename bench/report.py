@@ -17,7 +17,7 @@ class Report:
     """Everything of one run."""
 
     measured: Sequence[Measured]
-    growth: Sequence[Measured] = ()
+    compared: Sequence[Measured] = ()
     memory: Memory | None = None
 
     def above(self, slack: float) -> list[str]:
@@ -25,7 +25,7 @@ class Report:
         complaints = [
             f"{each.case.title}: {each.ratio:.2f} times {(each.case.yardstick or PROXY).title}, "
             f"above {limit:.2f} ({slack:g} times the target of {each.case.target:g})"
-            for each in (*self.measured, *self.growth)
+            for each in (*self.measured, *self.compared)
             if (limit := _limit(each, slack)) is not None and each.ratio > limit
         ]
         memory = self.memory
@@ -39,7 +39,7 @@ class Report:
     def text(self) -> str:
         """The tables."""
         blocks = [_ratios(self.measured), _absolute(self.measured)] if self.measured else []
-        blocks += [_grown(each) for each in self.growth]
+        blocks += [_compared(each) for each in self.compared]
         if self.memory is not None:
             blocks.append(_remembered(self.memory))
         return "\n\n".join(blocks)
@@ -47,7 +47,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The same for a machine."""
         return {
-            "cases": [_case(each) for each in (*self.measured, *self.growth)],
+            "cases": [_case(each) for each in (*self.measured, *self.compared)],
             "memory": None if self.memory is None else asdict(self.memory),
             "above_target": self.above(1.0),
             "above_gate": self.above(GATE_SLACK),
@@ -88,7 +88,7 @@ def _ratio(measured: Measured) -> str:
     return f"{measured.ratio:.2f} ({min(measured.ratios):.2f}-{max(measured.ratios):.2f}){star}"
 
 
-def _grown(measured: Measured) -> str:
+def _compared(measured: Measured) -> str:
     return (
         f"{measured.case.title}: {measured.ratio:.2f} times the CPU a call "
         f"({min(measured.ratios):.2f}-{max(measured.ratios):.2f})"

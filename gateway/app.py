@@ -206,8 +206,10 @@ def open_store(settings: Settings) -> OperationStore:
     """
     if settings.store_wait and not settings.store.startswith(_REDIS):
         raise SettingsError(f"store_wait needs a store on Redis: {settings.store} has no replicas to wait for.")
+    if settings.accept_host and not settings.store.startswith(_SQLITE):
+        raise SettingsError(f"accept_host is for a file that was moved here, sqlite:///PATH: {settings.store} is none.")
     if settings.store.startswith(_MEMORY):
-        return MemoryOperationStore(SystemClock())
+        return MemoryOperationStore(SystemClock(), rows_retention_s=settings.rows_retention_s)
     try:
         sealer = None if settings.seal_key is None else Sealer.parse(settings.seal_key.get_secret_value())
         if settings.store.startswith(_REDIS):

@@ -80,11 +80,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="plays the same faults again")
     parser.add_argument("--runs", type=int, default=0, help="so many of each, instead of the counts of the matrix")
     parser.add_argument("--first", type=int, default=0, help="the number of the first run")
-    parser.add_argument("--without", help="take this protection out")
+    parser.add_argument(
+        "--without",
+        choices=sorted({name for fault in FAULTS for name in fault.controls}),
+        metavar="PROTECTION",
+        help="take this one out",
+    )
     parser.add_argument("--no-controls", dest="controls", action="store_false")
     parser.add_argument("--lanes", type=int, default=LANES, help="rows beside each other")
     parser.add_argument("--slack-s", type=float, default=1.0, help="an answer may be so much later than its deadline")
-    return 0 if asyncio.run(show(parser.parse_args())) else 1
+    options = parser.parse_args()
+    known = [each.id for each in FAULTS]
+    if unknown := [each for each in (options.only or "").split(",") if each and each not in known]:
+        parser.error(f"there is no row {unknown[0]}; there are {', '.join(known)}")
+    return 0 if asyncio.run(show(options)) else 1
 
 
 if __name__ == "__main__":

@@ -91,7 +91,9 @@ class Sweeper:
             next_look_s = await self._next_look_s(await self.care_for(record))
         except (FencedError, IllegalMoveError):
             next_look_s = _SHORTEST_S  # somebody changed it under our hands
-        except Exception as error:  # noqa: BLE001 - as above
+        except StoreUnavailableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is told, and looked at again later
             self._spool.fault("reconciliation", error)
         finally:
             await self._parts.store.release(record.origin.tenant, record.key, token, next_look_s)

@@ -44,7 +44,16 @@ def test_laps_are_as_many_as_asked_for() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--only", "nothing"], ["--connections", "many"], ["--connections", "0"], ["--laps", "0"], ["--laps", "many"]],
+    [
+        ["--only", "nothing"],
+        ["--connections", "many"],
+        ["--connections", "0"],
+        ["--laps", "0"],
+        ["--laps", "many"],
+        ["--gate", "--connections", "8"],
+        ["--gate", "--only", "downstream"],
+        ["--gate", "--only", "read,memory"],
+    ],
 )
 def test_what_does_not_exist_is_a_usage_error(words: list[str]) -> None:
     """Exit 2, before a server is started."""

@@ -72,9 +72,22 @@ def test_nothing_taken_out_is_the_product() -> None:
     assert command_without("fail-open")[-2:] == ("bench.faults.unsafe", "fail-open")
 
 
+@pytest.mark.parametrize("words", [("--only", "F99"), ("--only", "F17,F99"), ("--without", "nothing")])
+def test_what_does_not_exist_is_a_usage_error(words: tuple[str, str]) -> None:
+    """Exit code 2 and what there is: a row that is not played has not been seen to hold."""
+    ran = faults(*words)
+
+    assert ran.returncode == 2
+    assert "F10" in ran.stderr or "fail-open" in ran.stderr
+
+
 def test_the_counts_are_those_of_the_matrix() -> None:
     """As the table in docs/faults.md says them."""
     page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
 
     for fault in FAULTS:
-        assert f"| {fault.id} | {fault.title} | {fault.runs} |" in page
+        [row] = [line for line in page.splitlines() if line.startswith(f"| {fault.id} |")]
+        assert row.startswith(f"| {fault.id} | {fault.title} | {fault.runs} |")
+        counts = row.rstrip(" |").rpartition("| ")[2].split("; ")
+        assert [int(count.partition(" of ")[2]) for count in counts] == [it.runs for it in fault.controls.values()]
+        assert all(f"`{name}`" in row for name in fault.controls)

@@ -108,6 +108,29 @@ async def test_rows_go_when_their_retention_ends(site: Site) -> None:
     assert (len(kept), len(left)) == (1, 0)
 
 
+async def test_rows_in_memory_go_when_their_retention_ends(site: Site) -> None:
+    """`rows_retention_s`; without it an old row stays."""
+    old = ExecutionRow(
+        row_id="1", kind=RowKind.CALL, at_wall=time.time() - 120, tenant="acme", subject="agent", tool="act"
+    )
+    left = []
+    for retention_s in (None, 60.0):
+        store = open_store(site.settings(store="memory://", rows_retention_s=retention_s))
+        await store.append_rows((old,), strict=True)
+        await store.forget(retention_s=1e9)
+        left.append(len(await store.list_rows(RowFilter(tenant="acme"))))
+        await store.close()
+
+    assert left == [1, 0]
+
+
+@pytest.mark.parametrize("store", ["memory://", "redis://127.0.0.1:9"])
+def test_only_a_file_can_have_been_moved_here(site: Site, store: str) -> None:
+    """`accept_host` with another store would do nothing, and is refused with a sentence."""
+    with pytest.raises(SettingsError, match=r"^accept_host is for a file that was moved here, .*none\.$"):
+        open_store(site.settings(store=store, accept_host=True))
+
+
 async def test_a_file_of_another_machine_is_taken_over_only_on_purpose(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

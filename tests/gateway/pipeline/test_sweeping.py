@@ -216,6 +216,21 @@ async def test_a_store_that_is_away_does_not_end_the_care(rig: MakeRig) -> None:
     await eventually(settled)
 
 
+async def test_a_store_that_goes_away_in_the_midst_of_care_is_no_fault_of_ours(rig: MakeRig) -> None:
+    """Readiness says that it is away; the log has nothing of every record that was under care."""
+    wires = Wires()
+    gateway = await rig(looked_up(UNHELD), wrap=wires)
+    gateway.provider.writes += [acts_then(cut)]
+    await gateway.call()
+    wires.it.loses = lambda name, _: name in ("commit", "release")
+    lost = wires.it.lost
+
+    await gateway.pipeline._sweeper.sweep()
+
+    assert wires.it.lost > lost
+    assert gateway.faults == []
+
+
 async def test_two_do_not_reconcile_one_record_at_once(rig: MakeRig) -> None:
     """The second one is told how it stands, and asks nothing."""
     gateway = await rig(looked_up(UNHELD))
