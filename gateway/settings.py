@@ -166,7 +166,7 @@ class Settings(BaseModel):
         default=5.0,
         ge=0,
         le=86400,
-        description="How often manifests and keys are looked at for changes, which are then loaded; 0: only on SIGHUP.",
+        description="How often manifests, keys and issuers are looked at for changes, which are then loaded; 0: only on SIGHUP.",
     )
 
     lease_s: Seconds = Field(
@@ -185,7 +185,7 @@ class Settings(BaseModel):
         default=2.0,
         ge=0.05,
         le=3600,
-        description="How often operations without an owner and unknown outcomes are looked after.",
+        description="How often operations without an owner and unknown outcomes are looked after, and approvals lapse.",
     )
     retention_s: Seconds = Field(
         default=2_592_000.0,

@@ -45,7 +45,9 @@ def words_for(error: Mapping[str, Any], example: str = "") -> str:
     """What is wrong, without a full stop. `error`: one of pydantic's `errors()`; `example`: something that is right."""
     kind, facts = error["type"], error.get("ctx", {})
     if kind in _WORDS:
-        words = _WORDS[kind].format_map(facts).replace("'", "`" if kind == "literal_error" else "'")
+        words = _WORDS[kind].format_map(facts)
+        if kind == "literal_error":
+            words = words.replace("'", "`")
     else:
         words = error["msg"]
     return f"{words}, as in {example}" if example and kind != "value_error" else words

@@ -7,7 +7,7 @@ import click
 
 
 class Exit(IntEnum):
-    """A script may make a call again after `NO` and `UNREACHABLE`, and only look after the others."""
+    """What it says of a call. After which the same command may be run again: docs/cli.md."""
 
     OK = 0
     NO = 1

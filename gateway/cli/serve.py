@@ -69,7 +69,7 @@ def serve(application: Edge, core: Core, settings: Settings, *, reload: Callable
         settings,
         announce=lambda host, port: announce(host, port, as_json=as_json),
         reload=reload,
-        changed=watched(settings).changed,
+        files_changed=watched(settings).changed,
     )
     try:
         run(server, listening)

@@ -244,7 +244,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.CIRCUIT_OPEN: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was sent: the service behind this tool is failing and is being left alone. Use a different approach or escalate; do not call again before the wait is over.", 30.0),
     _C.RATE_LIMITED: _row(_NOT, _YES, _A.WAIT, 429, _NEUTRAL, "Nothing was executed: too many calls in a short time. Make the same call again after the wait.", 1.0),
     _C.BUDGET_EXHAUSTED: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: the run has used up its budget for this. Finish without it, or escalate to someone who may raise it."),
-    _C.DRAINING: _row(_NOT, _YES, _A.RETRY, 503, _NEUTRAL, "Nothing was executed: this gateway process is shutting down. Make the same call again.", 1.0),
+    _C.DRAINING: _row(_NOT, _YES, _A.RETRY, 503, _NEUTRAL, "Nothing was executed: this gateway process is shutting down, or has an older manifest than another. Make the same call again.", 1.0),
     _C.DEADLINE_TOO_SHORT: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 400, _NEUTRAL, "Nothing was sent: the deadline leaves too little time to send the action and learn its outcome. Call again with more time."),
     _C.DEADLINE_BEFORE_SEND: _row(_NOT, _YES, _A.RETRY, 504, _NEUTRAL, "Nothing was sent before the deadline. It is safe to make the same call again with more time."),
     _C.GATEWAY_CONFIG_ERROR: _row(_NOT, _NO, _A.ESCALATE, 500, _NEUTRAL, "Nothing was sent: the tool is misconfigured. Do not retry; escalate to an operator."),

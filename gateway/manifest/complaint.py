@@ -43,7 +43,7 @@ RULES: Final[Mapping[str, str]] = {
     "rule": "A rule looks at the call, asks reads only, and says nothing that a tool wrote.",
     "approval": "Who is asked for approvals is named, may be told from who asks, and is asked about something.",
     "write-identity": "A write says what makes two calls the same operation.",
-    "write-settled": "The unknown outcome of a write can be settled: by a key, by a look-up, or by somebody named.",
+    "write-settled": "The unknown outcome of a write can be settled: by a key, by a look-up, or by somebody named; or a person allows each call.",
     "identity": "Identity and hold fields are required arguments that can be compared.",
     "identity-form": "Texts that identify an operation are normalised, so that `A ` and `A` are one.",
     "holds": "A write whose unknown outcome nothing can settle holds what it acts on.",

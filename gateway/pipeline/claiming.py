@@ -72,7 +72,7 @@ class Claims:
         rendered = self.render(visit, key)
         if isinstance(rendered, Envelope):
             return rendered
-        refused = self._stale(visit, key, rendered) or self._untimely(visit) or await self.ruled(visit)
+        refused = self._stale(visit, key, rendered) or self._withheld_now(visit) or await self.ruled(visit)
         refused = refused or await self.barred(visit) or await over_limit(parts, visit.telling)
         if refused is not None:
             return refused
@@ -185,7 +185,7 @@ class Claims:
 
         What it costs is counted once a run.
         """
-        if self._untimely(visit) or await self.ruled(visit):
+        if self._withheld_now(visit) or await self.ruled(visit):
             return False
         asks = self.approvals.needed(visit, None)
         if isinstance(asks, Envelope) or (asks and record.approval_id is None):
@@ -279,7 +279,8 @@ class Claims:
         )
         return visit.telling.refuse(ErrorCode.DRAINING, message=message)
 
-    def _untimely(self, visit: Visit) -> Envelope | None:
+    def _withheld_now(self, visit: Visit) -> Envelope | None:
+        """The answer where this process, its store or the time that is left forbid to send. Asked again after whatever takes time."""
         tool, parts = visit.intention.tool, self._parts
         if self.draining:
             return visit.telling.refuse(ErrorCode.DRAINING)
@@ -296,4 +297,4 @@ class Claims:
         """May it be done now? Asked only where it would be: what was done or may have been has answered already."""
         refused = await visit.ruling.refusal(visit.intention.tool, EXECUTION)
         # Look-ups take time.
-        return refused or self._untimely(visit)
+        return refused or self._withheld_now(visit)

@@ -6,6 +6,7 @@ from typing import Any, Final
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
+from gateway.contract.execution import ExecutionRow
 from gateway.contract.requests import ApprovalQuery, DecisionRequest
 from gateway.pipeline.approving import lapse
 from gateway.pipeline.parts import Parts
@@ -129,7 +130,7 @@ class Inbox:
             return None
         return {name: ELLIPSIS if name in tool.sensitive else it for name, it in record.bodies.arguments.items()}
 
-    def _row(self, approval: Approval) -> Any:
+    def _row(self, approval: Approval) -> ExecutionRow:
         return approval_row(approval, Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall()))
 
     def _meta(self, approval: Approval | None = None) -> Meta:

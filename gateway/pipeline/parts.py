@@ -1,7 +1,7 @@
 """What the pipeline is driven with: every door to the world, and the bounds an operator sets."""
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.clock import Clock
@@ -61,14 +61,14 @@ class Bounds:
         allow_volatile: plain writes may go out although the store forgets them when its process ends.
     """
 
-    lease_s: float = 15.0
-    waiters: int = 64
-    sweep_interval_s: float = 1.0
-    hash_key: bytes = b""
-    retention_s: float = 2_592_000.0
-    sync_rows: bool = False
-    allow_volatile: bool = False
-    rates: OperatorRates = field(default_factory=OperatorRates)
+    lease_s: float
+    waiters: int
+    sweep_interval_s: float
+    hash_key: bytes
+    retention_s: float
+    sync_rows: bool
+    allow_volatile: bool
+    rates: OperatorRates
 
 
 async def _nothing() -> None:

@@ -18,6 +18,9 @@ from tests.waiting import turns
 _PYTHONS_OWN_INTERVAL_S = 5e-3
 # What the work on one call takes on the loop; it never gives the interpreter's lock up in between.
 _CALL_S = 3e-4
+_CALLS = 3_000
+_ENOUGH_WRITES = 10
+_STARVED_AFTER_CALLS = 250
 
 
 async def test_those_who_come_together_share_a_commit(tmp_path: Path) -> None:
@@ -58,42 +61,45 @@ def test_a_busy_loop_does_not_starve_writes(tmp_path: Path) -> None:
     """
     sys.setswitchinterval(_PYTHONS_OWN_INTERVAL_S)
 
-    async def measure() -> list[float]:
-        """Seconds each write took, shortest first."""
+    async def measure() -> list[int]:
+        """How many calls each write waited for, fewest first."""
         store = SqliteOperationStore.open(tmp_path / "operations.db")
-        took = await _writes_beside_calls(store)
+        waited = await _writes_beside_calls(store)
         await store.close()
-        return sorted(took)
+        return sorted(waited)
 
     def soon() -> bool:
-        """Some 200 writes of 4 ms on a free machine; a starved one waits 150 ms and more."""
+        """A dozen calls on a free machine; a starved write waits for 500 and more."""
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            took = runner.run(measure())
-        return len(took) > 20 and took[int(len(took) * 0.99)] < 0.25
+            waited = runner.run(measure())
+        return len(waited) > _ENOUGH_WRITES and waited[len(waited) // 2] < _STARVED_AFTER_CALLS
 
     # Other processes may starve it for a while, but not in every round.
     assert any(soon() for _ in range(10))
     assert sys.getswitchinterval() <= 1e-4
 
 
-async def _writes_beside_calls(store: SqliteOperationStore) -> list[float]:
-    """How long each of the writes took that one caller made in a second, beside calls that keep the loop busy."""
-    end = time.monotonic() + 1.0
+async def _writes_beside_calls(store: SqliteOperationStore) -> list[int]:
+    """For how many calls, which keep the loop busy, each of the writes waited that one caller made meanwhile."""
+    done = 0
 
     async def call() -> None:
-        while time.monotonic() < end:
-            until = time.monotonic() + _CALL_S
-            while time.monotonic() < until:
+        nonlocal done
+        while done < _CALLS:
+            # Of its own CPU: a machine that is busy elsewhere makes no call longer.
+            until = time.thread_time() + _CALL_S
+            while time.thread_time() < until:
                 pass
+            done += 1
             await turns()
 
-    async def write() -> list[float]:
-        took: list[float] = []
-        while (start := time.monotonic()) < end:
-            record = claimed(f"n{len(took)}", store.now())
+    async def write() -> list[int]:
+        waited: list[int] = []
+        while (before_it := done) < _CALLS:
+            record = claimed(f"n{len(waited)}", store.now())
             assert await store.commit(Change(after=record)) == Applied()
-            took.append(time.monotonic() - start)
-        return took
+            waited.append(done - before_it)
+        return waited
 
     writes = asyncio.create_task(write())
     await asyncio.gather(*(call() for _ in range(4)))

@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
         *,
         announce: Callable[[str, int], None],
         reload: Callable[[], None] = lambda: None,
-        changed: Callable[[], bool] = lambda: False,
+        files_changed: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -74,11 +74,11 @@ class Server(uvicorn.Server):
                 timeout_keep_alive=_KEEP_ALIVE_S,
             )
         )
-        self._changed = asyncio.Event()
+        self._none_left_or_hurried = asyncio.Event()
         self._connections = Connections(
             settings.header_bytes + _REQUEST_LINE_BYTES,
             settings.body_timeout_s,
-            none_left=self._changed.set,
+            none_left=self._none_left_or_hurried.set,
             calls=lambda turn: app.call(turn.tool, turn.headers, turn),
         )
         self.server_state = self._connections
@@ -86,7 +86,7 @@ class Server(uvicorn.Server):
         self._settings = settings
         self._announce = announce
         self._reload = reload
-        self._changed_files = changed
+        self._files_changed = files_changed
         self._draining: asyncio.Task[None] | None = None
         self._cut_at = math.inf
         self._hurried = False
@@ -110,7 +110,7 @@ class Server(uvicorn.Server):
 
     def _look(self) -> None:
         try:
-            if self._changed_files():
+            if self._files_changed():
                 self._reload()
         except Exception:
             # Whatever is wrong with the files, the old ones serve on.
@@ -135,9 +135,9 @@ class Server(uvicorn.Server):
         """Let calls in flight be answered; then hang up on the rest, as if their clients had gone."""
         while self._connections.connections and not self._hurried:
             left_s = self._cut_at - asyncio.get_running_loop().time()
-            self._changed.clear()
+            self._none_left_or_hurried.clear()
             try:
-                await asyncio.wait_for(self._changed.wait(), left_s)
+                await asyncio.wait_for(self._none_left_or_hurried.wait(), left_s)
             except TimeoutError:
                 break
         abandoned = list(self._connections.connections)
@@ -172,7 +172,7 @@ class Server(uvicorn.Server):
             self._hurried = True
             self._cut_at = loop.time()
             self.should_exit = True
-            self._changed.set()
+            self._none_left_or_hurried.set()
             return
         notice_s, grace_s = self._settings.drain_notice_s, self._settings.drain_grace_s
         self._cut_at = loop.time() + notice_s + grace_s

@@ -58,7 +58,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.CIRCUIT_OPEN: "{service} {failing} and is being left alone. Nothing was sent. Do not call {tool} again {wait}; use a different approach or escalate.",
     _C.RATE_LIMITED: "Nothing was executed: too many calls of {tool} in a short time{of_limit}. Make the same call again {after}.",
     _C.BUDGET_EXHAUSTED: "Nothing was executed: {tool} would take this run over its budget{of_limit}. Finish without it, or escalate to someone who may raise it.",
-    _C.DRAINING: "Nothing was executed: this gateway process is shutting down. Make the same call again {after}; another process answers.",
+    _C.DRAINING: "Nothing was executed: this gateway process is shutting down, or has an older manifest than another. Make the same call again {after}; another process answers.",
     _C.DEADLINE_TOO_SHORT: "Nothing was sent: the deadline leaves too little time to send {tool} and learn its outcome{deadline}. Call again with more time.",
     _C.DEADLINE_BEFORE_SEND: "Nothing was sent before the deadline. It is safe to make the same call of {tool} again with more time.",
     _C.GATEWAY_CONFIG_ERROR: "Nothing was sent: {tool} is misconfigured{reason}. Do not retry; escalate to an operator.",

@@ -203,7 +203,10 @@ class OperationStore(ApprovalStore, Protocol):
         ...
 
     async def lease_one(self, tenant: str, key: str, token: str, lease_s: float) -> bool:
-        """Lease one record for reconciliation now, due or not. False: somebody else reconciles it."""
+        """Lease one record for reconciliation now, due or not; anew for `token`, which may have it already.
+
+        False: somebody else reconciles it, or there is none.
+        """
         ...
 
     async def release(self, tenant: str, key: str, token: str, next_look_s: float) -> None:

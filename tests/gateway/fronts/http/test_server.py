@@ -218,7 +218,7 @@ async def test_changed_files_are_loaded_at_their_interval() -> None:
         settings,
         announce=lambda _host, _port: ready.set(),
         reload=reload,
-        changed=lambda: next(looks, False),
+        files_changed=lambda: next(looks, False),
     )
     task = asyncio.create_task(server.serve([listening]))
     await asyncio.wait_for(loaded.wait(), 5)

@@ -55,7 +55,8 @@ def test_what_cannot_be_followed_is_refused(reference: str, words: str) -> None:
 
     said = refusal(lambda: of("get", "/it", {"parameters": [parameter]}, components={"schemas": schemas}))
     assert words in said
-    assert words in query({"$ref": reference}).notes[0].message or "Loop" in reference
+    optional = of("get", "/it", {"parameters": [parameter | {"required": False}]}, components={"schemas": schemas})
+    assert words in optional.notes[0].message
 
 
 def test_a_reference_in_a_message_is_short_and_harmless() -> None:
