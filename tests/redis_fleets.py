@@ -28,9 +28,12 @@ class Watched:
         hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         return f"redis+sentinel://{hosts}/{MASTER}"
 
-    def fail_over(self) -> None:
-        """Kill the master, and wait until the replica has taken over."""
-        self.master.kill()
+    def fail_over(self, *, killed: bool = True) -> None:
+        """Kill the master, or let it hang, and wait until the replica has taken over."""
+        if killed:
+            self.master.kill()
+        else:
+            self.master.pause()
         wait_until(lambda: self.replica.client.role()[0] == "master", within_s=20.0)
         wait_until(
             lambda: all(

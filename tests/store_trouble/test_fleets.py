@@ -9,6 +9,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.stages.execute.operation.ports import OperationFilter
 from tests.gateway.pipeline.rig import ALL, keyed, plain
 from tests.redis_fleets import clustered, watched
+from tests.redis_sentinels import ScriptedSentinel
 from tests.store_trouble.conftest import MakeRig
 from tests.store_trouble.stores import opener, served
 
@@ -33,6 +34,29 @@ async def test_a_failover_is_followed_and_noticed(rig: MakeRig, kind: str) -> No
         assert waits.error.code is ErrorCode.STORE_UNAVAILABLE
         assert len(gateway.provider.sent) == 2
         await gateway.store.close()
+
+
+async def test_nobody_goes_back_to_a_master_that_has_come_back(rig: MakeRig, kind: str) -> None:
+    """It is a master still, and the first of the sentinels, which was cut off, names it: what was done since is replayed."""
+    with watched(kind) as fleet:
+        async with ScriptedSentinel(names=fleet.master.port) as stale:
+            stale.hung = True
+            url = fleet.url.replace("://", f"://127.0.0.1:{stale.port},")
+            gateway = await rig(keyed(), store=opener(url))
+            assert (await served(gateway)).ok
+            await asyncio.to_thread(fleet.fail_over, killed=False)
+            fresh = await served(gateway, "B")
+            assert fresh.ok
+            stale.hung = False
+            fleet.master.resume()
+            asked = stale.asked
+            while stale.asked < asked + 3:
+                again = await served(gateway, "B")
+                assert (again.meta.replayed, again.data) == (True, fresh.data)
+                assert again.meta.store_epoch == fresh.meta.store_epoch
+            await gateway.store.close()
+
+        assert len(gateway.provider.sent) == 2
 
 
 async def test_a_cluster_keeps_tenants_apart(rig: MakeRig, kind: str) -> None:
