@@ -6,11 +6,14 @@ import pytest
 
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.memory import Memory, Tenant, shared_key, tenant_key
+from gateway.adapters.redis.pool import Login, Pool
+from gateway.adapters.redis.routes import OneServer
+from gateway.adapters.system.clock import SystemClock
 from gateway.at_rest.sealing import Sealer, SealError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from tests import redis_servers
 from tests.conformance.stores import SEAL_KEY
-from tests.gateway.adapters.redis.asking import client_of
+from tests.gateway.adapters.redis.asking import PATIENCE_S, client_of
 from tests.redis_servers import Server
 
 OTHER_KEY = "k2:" + "QkJC" * 10 + "QkI="
@@ -139,6 +142,66 @@ async def test_another_replication_id_is_another_epoch() -> None:
         assert server.client.hget(shared_key("memory"), "id") == identity
         assert one.changed_at is not None
         client.close()
+
+
+class Switched:
+    """Leads to one of several servers."""
+
+    def __init__(self, *ports: int) -> None:
+        self.servers = [OneServer(("127.0.0.1", port), Login(timeout_s=PATIENCE_S)) for port in ports]
+        self.at = 0
+
+    def near(self, key: str) -> Pool | None:
+        return self.servers[self.at].near(key)
+
+    async def pool_of(self, key: str) -> Pool:
+        return await self.servers[self.at].pool_of(key)
+
+    async def masters(self) -> tuple[Pool, ...]:
+        return await self.servers[self.at].masters()
+
+    def forget(self) -> None:
+        """It is told where to lead."""
+
+    def close(self) -> None:
+        for server in self.servers:
+            server.close()
+
+
+async def test_who_is_led_back_to_an_old_master_notices() -> None:
+    """It says of itself what it always said, and lacks what was written since; so does the new one when one comes back to it."""
+    with (
+        redis_servers.own("valkey", "--repl-diskless-sync-delay", "0") as old,
+        redis_servers.own("valkey", "--replicaof", "127.0.0.1", str(old.port)) as new,
+    ):
+        leads = [Switched(old.port, new.port) for _ in range(3)]
+        clients = [Client(lead, SystemClock(), timeout_s=PATIENCE_S) for lead in leads]
+        one, late, last = (Memory(client, Sealer()) for client in clients)
+        await asyncio.gather(count(one), count(late), count(last))
+        await asyncio.to_thread(
+            redis_servers.wait_until, lambda: bool(old.client.set("x", "x")) and old.client.wait(1, 100) == 1
+        )
+        new.client.execute_command("REPLICAOF", "NO", "ONE")
+        leads[0].at = leads[1].at = 1
+        await count(one)
+        failover = one.changed_at
+        await count(late)
+        assert failover is not None
+        assert (late.changed_at, last.changed_at) == (failover, None)
+
+        leads[0].at = 0
+        await count(one)
+        back = one.changed_at
+        assert back is not None
+        assert back > failover
+        leads[0].at = leads[2].at = 1
+        await count(one)
+        await count(last)
+        assert one.changed_at is not None
+        assert one.changed_at > back
+        assert last.changed_at == one.changed_at
+        for client in clients:
+            client.close()
 
 
 async def test_the_list_of_tenants_is_told_again(server: Server) -> None:
