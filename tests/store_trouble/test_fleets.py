@@ -43,16 +43,17 @@ async def test_nobody_goes_back_to_a_master_that_has_come_back(rig: MakeRig, kin
             stale.hung = True
             url = fleet.url.replace("://", f"://127.0.0.1:{stale.port},")
             gateway = await rig(keyed(), store=opener(url))
-            assert (await served(gateway)).ok
+            first = await served(gateway)
+            assert first.ok, first.error
             await asyncio.to_thread(fleet.fail_over, killed=False)
             fresh = await served(gateway, "B")
-            assert fresh.ok
+            assert fresh.ok, fresh.error
             stale.hung = False
             fleet.master.resume()
             asked = stale.asked
             while stale.asked < asked + 3:
                 again = await served(gateway, "B")
-                assert (again.meta.replayed, again.data) == (True, fresh.data)
+                assert (again.meta.replayed, again.data) == (True, fresh.data), again.error
                 assert again.meta.store_epoch == fresh.meta.store_epoch
             await gateway.store.close()
 
