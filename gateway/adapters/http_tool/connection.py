@@ -22,14 +22,16 @@ SLICE: Final = 65_536
 AT_ONCE: Final = 4_096
 """Head and body: what the kernel takes whole of an idle connection, however small its buffers are."""
 HELD_BACK: Final = 256
-"""Bytes of a longer request that are written when the peer's kernel has all others, and only in time."""
+"""Bytes of a longer request that are written when all others arrive in time, too, and only in time themselves."""
+SLOWEST_LINE: Final = 4_096
+"""Bytes a second. Not until they are acknowledged: a peer may take 40 ms to say so of what it has long since read."""
 
 # Linux says it by itself; elsewhere a close shows as POLLIN and POLLHUP.
 _CLOSED_BY_PEER: Final[int] = getattr(select, "POLLRDHUP", 0)
 # uvloop's timers are whole milliseconds, rounded down.
 _TICK_S: Final = 0.001
 _ASKS_AGAIN_S: Final = 0.002
-"""How often the kernel is asked whether all before the last bytes are delivered."""
+"""How often the kernel is asked what it has still to deliver."""
 
 
 class Connection(asyncio.Protocol):
@@ -68,7 +70,7 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._unwritten: memoryview | None = None
         self._held_back = 0
-        self._waits_for_delivery: asyncio.TimerHandle | None = None
+        self._asks_again: asyncio.TimerHandle | None = None
         self._writing = False
         self._moved_at = 0.0
         self._reader: AnswerReader | None = None
@@ -224,28 +226,28 @@ class Connection(asyncio.Protocol):
     def _write(self) -> None:
         """Write as much of the rest as the kernel takes.
 
-        The last bytes go out only in time, and when all before them are delivered. A process that is stopped for longer than that goes
-        on with what the loop has still to write, before it looks at any timer, and its kernel with what that has, while it stands:
-        another may have found that nothing was done, and done it.
+        The last bytes go out only in time, and when no more is on its way than arrives in time. A process that is stopped for longer
+        goes on with what the loop has still to write, before it looks at any timer, and its kernel with what that has, while the
+        process stands: another may have found that nothing was done, and done it.
         """
         while self._limits is not None and self._writing and not self._paused:
             if not self._unwritten:
                 self._writing = False
                 self._unwritten = None
                 self.written = True
-            elif self._clock.monotonic() >= self._limits.ends_at:
+            elif (left_s := self._limits.ends_at - self._clock.monotonic()) <= 0:
                 self.abort(Fault.WRITE_TIMEOUT, "the attempt was over before the request was written")
-            elif len(self._unwritten) > self._held_back or self._is_delivered():
+            elif len(self._unwritten) > self._held_back or self._arrives_within(left_s):
                 self._write_piece(self._unwritten)
             else:
-                self._waits_for_delivery = self._loop.call_later(_ASKS_AGAIN_S, self._write)
+                self._asks_again = self._loop.call_later(_ASKS_AGAIN_S, self._write)
                 return
 
-    def _is_delivered(self) -> bool:
-        """Whether all that was written is with the peer's kernel: nothing of it in the loop, nor under TLS, nor in ours."""
-        return (
-            self._beneath is not None and not self._beneath.get_write_buffer_size() and kernel.is_delivered(self.sock)
-        )
+    def _arrives_within(self, left_s: float) -> bool:
+        """Whether all that was written is with the kernel, nothing with loop or TLS, and a slow line, too, carries it in time."""
+        if self._beneath is None or self._beneath.get_write_buffer_size():
+            return False
+        return kernel.undelivered(self.sock) + self._held_back <= left_s * SLOWEST_LINE
 
     def _write_piece(self, rest: memoryview) -> None:
         size = len(rest) if len(rest) <= self._held_back else min(SLICE, len(rest) - self._held_back)
@@ -289,9 +291,9 @@ class Connection(asyncio.Protocol):
         self._reader = None
         self._writing = False
         self._unwritten = None
-        if self._waits_for_delivery is not None:
-            self._waits_for_delivery.cancel()
-            self._waits_for_delivery = None
+        if self._asks_again is not None:
+            self._asks_again.cancel()
+            self._asks_again = None
         done, self._done = self._done, None
         if done is not None and not done.done():
             done.set_result(None)

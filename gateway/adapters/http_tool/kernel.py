@@ -15,24 +15,22 @@ _RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 _CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
 _USER_TIMEOUT: Final[int] = getattr(socket, "TCP_USER_TIMEOUT", 0)
 _IS_LINUX: Final = sys.platform == "linux"
-_NOTHING: Final = struct.pack("i", 0)
+_LENGTH: Final = struct.Struct("i")
 
 
-def is_delivered(sock: socket.socket) -> bool:
-    """Whether the peer's kernel has acknowledged all that was written so far (SIOCOUTQ, tcp(7)).
+def undelivered(sock: socket.socket) -> int:
+    """Bytes written that the peer's kernel has not acknowledged yet (SIOCOUTQ, tcp(7)).
 
-    That ours takes more does not say so: it keeps what is not acknowledged, some ten thousand bytes or some million, and sends
-    that on by itself. Elsewhere than on Linux it is all that can be asked.
+    Ours keeps them, some ten thousand or some million, and sends them on by itself. Elsewhere than on Linux only whether it has
+    room for more can be asked: 0 where it has, and more than any line carries in time where it has none.
     """
+    if sock.fileno() < 0:
+        return 0  # it is gone, and what is written next shows that
     if _IS_LINUX:
-        try:
-            return fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, _NOTHING) == _NOTHING
-        except OSError:
-            # The socket is gone this instant, and the loop is about to say so.
-            return False
+        return int(_LENGTH.unpack(fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(_LENGTH.size)))[0])
     room = select.poll()
     room.register(sock.fileno(), select.POLLOUT)
-    return bool(room.poll(0))
+    return 0 if room.poll(0) else sys.maxsize
 
 
 def tune(sock: socket.socket, limits: Limits, now: float) -> None:

@@ -26,18 +26,18 @@ def sockets() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 @pytest.mark.parametrize("linux", [True, False])
-def test_what_the_peer_has_no_room_for_is_not_delivered(
+def test_what_the_peer_has_no_room_for_is_undelivered(
     sockets: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch, *, linux: bool
 ) -> None:
     """Until it has read; where only our own kernel can be asked, until that has room again."""
     monkeypatch.setattr(kernel, "_IS_LINUX", linux)
     ours, peers = sockets
-    assert kernel.is_delivered(ours)
+    assert kernel.undelivered(ours) == 0
     with suppress(BlockingIOError):
         while True:
             ours.send(b"x" * 65_536)
-    assert not kernel.is_delivered(ours)
-    while not kernel.is_delivered(ours):
+    assert kernel.undelivered(ours) > 0
+    while kernel.undelivered(ours):
         peers.recv(65_536)
 
 
@@ -49,7 +49,15 @@ def test_room_in_our_own_kernel_says_nothing_of_delivery(sockets: tuple[socket.s
     taken = ours.send(b"x" * 300_000)
     assert taken == 300_000
     _, writable, _ = select.select([], [ours], [], 0)
-    assert (writable, kernel.is_delivered(ours)) == ([ours], False)
+    assert writable == [ours]
+    assert 0 < kernel.undelivered(ours) < 300_000
+
+
+def test_a_socket_that_is_gone_has_nothing_to_deliver() -> None:
+    """Whoever writes to it next hears of it."""
+    sock = socket.socket()
+    sock.close()
+    assert kernel.undelivered(sock) == 0
 
 
 def test_a_write_is_tuned_and_a_read_undoes_it() -> None:
