@@ -108,10 +108,10 @@ class AnswerReader:
             self.detail = detail
 
     def disown(self, detail: str) -> None:
-        """Take back an answer that cannot be the answer to our request."""
+        """Take back an answer that cannot be the answer to our request. What broke it off is told on."""
         self.phase = Phase.SENT
-        self.fault = Fault.MALFORMED
-        self.detail = detail
+        if self.fault is None:
+            self.fault, self.detail = Fault.MALFORMED, detail
         self.reusable = False
 
     def finish(self) -> Answer | None:

@@ -159,8 +159,6 @@ class Connection(asyncio.Protocol):
             return
         reader.feed(data)
         if reader.ended:
-            if not self.written and reader.fault is None and reader.status < 400:
-                reader.disown("the answer was complete before the request was written")
             self._end()
         elif reader.phase >= Phase.HEADERS:
             self._moved_at = self._clock.monotonic()
@@ -288,7 +286,10 @@ class Connection(asyncio.Protocol):
         self._timer = self._loop.call_at(due, self._expire)
 
     def _end(self) -> None:
-        self._reader = None
+        reader, self._reader = self._reader, None
+        if reader is not None and not self.written and reader.phase >= Phase.HEADERS and reader.status < 400:
+            # However it ended: what was done cannot have been what was asked for, of which a part was never sent.
+            reader.disown("the answer came before the request was written")
         self._writing = False
         self._unwritten = None
         if self._asks_again is not None:

@@ -94,9 +94,13 @@ async def _begin_tls(connection: Connection, sock: socket.socket, tls: ssl.SSLCo
     """
     loop = asyncio.get_running_loop()
     beneath, before = await loop.create_connection(_BeforeTls, sock=sock)
-    if before.trouble:
-        raise ConnectionAbortedError(before.trouble)
-    secure = await loop.start_tls(beneath, connection, tls, server_hostname=host)
+    try:
+        if before.trouble:
+            raise ConnectionAbortedError(before.trouble)  # noqa: TRY301 - like any other end of the handshake
+        secure = await loop.start_tls(beneath, connection, tls, server_hostname=host)
+    except BaseException:
+        beneath.abort()
+        raise
     connection.made_secure(cast("asyncio.Transport", secure), beneath)
 
 

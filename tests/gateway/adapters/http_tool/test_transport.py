@@ -95,6 +95,31 @@ CASES = {
     "200 before the request was written": Case(
         script=[part(1), send(OK), hold], told=("malformed [sent]",), arrived=0, request={"body": BIG}
     ),
+    "the same, to the end of the connection": Case(
+        script=[part(1), send(OPEN_END + b"{}"), FIN, hold],
+        told=("malformed [sent]",),
+        arrived=0,
+        request={"body": BIG},
+    ),
+    "the same, cut short": Case(
+        script=[part(1), send(HALF_BODY), FIN, hold], told=("disconnected [sent]",), arrived=0, request={"body": BIG}
+    ),
+    "the same, reset": Case(
+        script=[part(1), send(HALF_BODY), pause(0.05), RST], told=("reset [sent]",), arrived=0, request={"body": BIG}
+    ),
+    "the same, without an end": Case(
+        script=[part(1), send(HALF_BODY), hold],
+        told=("write_timeout [sent]",),
+        arrived=0,
+        request={"body": BIG},
+        limits={"write_s": 0.15},
+    ),
+    "the same, elsewhere": Case(
+        script=[part(1), send(answered("Location: /login\nContent-Length: 0", b"", "303 See Other")), hold],
+        told=("malformed [sent]",),
+        arrived=0,
+        request={"body": BIG},
+    ),
     "close-delimited": Case(
         script=[REQUEST, send(OPEN_END + b"1234567"), FIN], told=("200 7B close-delimited [body]",)
     ),
