@@ -46,6 +46,7 @@ class Opening:
                     _log.warning("started without its store, writes are refused: %s", self.missing)
                     return False
             else:
+                self._tell_caveats()
                 return True
             await clock.sleep(_PAUSE_S)
 
@@ -66,6 +67,7 @@ class Opening:
             else:
                 self.missing = None
         _log.info("the store answers: writes are taken")
+        self._tell_caveats()
 
     def require(self) -> None:
         """Let nothing pass that needs a record.
@@ -75,6 +77,10 @@ class Opening:
         """
         if self.missing is not None:
             raise StoreUnavailableError(self.missing)
+
+    def _tell_caveats(self) -> None:
+        for caveat in self._parts.store.caveats:
+            _log.warning("%s", caveat)
 
     async def _check(self) -> None:
         await self._parts.store.check()

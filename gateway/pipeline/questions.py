@@ -173,11 +173,9 @@ class Questions:
                 await store.check()
         except StoreUnavailableError as error:
             checks["store"] = str(error) or "the store does not answer"
-        warnings = []
+        warnings = list(store.caveats)
         if store.clock_stepped_back():
             warnings.append("The wall clock has stepped back by more than 5 s; same-key replays are stopped.")
-        if not store.durable:
-            warnings.append("The store forgets everything when this process ends.")
         ready = checks["store"] == "ok" and not draining
         return Readiness(ready=ready, draining=draining, warnings=tuple(warnings), checks=checks)
 

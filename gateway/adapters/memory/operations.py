@@ -36,6 +36,7 @@ class MemoryOperationStore:
     """An `OperationStore` that forgets everything with its process. Belongs to one event loop."""
 
     durable: Final = False
+    caveats: Final = ("The store forgets everything when this process ends.",)
     changed_at: Final = None
 
     def __init__(self, clock: Clock, *, rows_retention_s: float | None = None) -> None:

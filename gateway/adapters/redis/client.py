@@ -145,6 +145,18 @@ class Client:
         except (RedisError, OSError) as error:
             raise self._unavailable(error) from error
 
+    async def are_logged(self) -> bool:
+        """Whether the masters keep what they acknowledge in a log on disk.
+
+        Raises:
+            StoreUnavailableError: one does not say.
+        """
+        try:
+            async with Limit(self.timeout_s):
+                return all([await self._is_logged(pool) for pool in await self._route.masters()])
+        except (RedisError, OSError) as error:
+            raise self._unavailable(error) from error
+
     def on_close(self, stop: Callable[[], object]) -> None:
         """`stop` is called when the client closes."""
         self._stops.append(stop)
@@ -241,16 +253,24 @@ class Client:
         name = type(error).__name__
         if isinstance(error, TimeoutError):
             return StoreUnavailableError(f"no answer within {self.timeout_s:g} s")
-        kind = StoreUnfitError if isinstance(error, _REFUSED) else StoreUnavailableError
-        return kind(f"{name}: {error}" if str(error) else name)
+        words = f"{name}: {str(error).removesuffix('.')}" if str(error) else name
+        if isinstance(error, AuthenticationError):
+            return StoreUnfitError(f"{words}; the password is the setting redis_password")
+        return StoreUnfitError(words) if isinstance(error, _REFUSED) else StoreUnavailableError(words)
 
     async def _memory(self, pool: Pool) -> str:
         return (await pool.line()).memory
 
     async def _policy(self, pool: Pool) -> str:
-        text = await (await pool.line()).ask(packed(("INFO", "memory")), self.timeout_s)
-        told = dict(line.split(b":", 1) for line in text.splitlines() if b":" in line)
-        return str(told.get(b"maxmemory_policy", b"unknown").decode())
+        return (await self._info(pool, "memory")).get(b"maxmemory_policy", b"unknown").decode()
+
+    async def _is_logged(self, pool: Pool) -> bool:
+        return (await self._info(pool, "persistence")).get(b"aof_enabled") == b"1"
+
+    async def _info(self, pool: Pool, section: str) -> dict[bytes, bytes]:
+        text: bytes = await (await pool.line()).ask(packed(("INFO", section)), self.timeout_s)
+        pairs = [line.partition(b":") for line in text.splitlines()]
+        return {name: value for name, colon, value in pairs if colon}
 
 
 async def _run(connection: AbstractConnection, command: tuple[Any, ...]) -> Any:

@@ -196,7 +196,12 @@ class Memory:
                 raise StoreUnfitError(f"its records have schema {int(told[3])}, and this version knows {SCHEMA}")
             self._id, self._servers, self._lost = told[1].decode(), servers, False
             self._been.add(servers)
-            self.changed_at = float(told[2]) or None
+            noticed, self.changed_at = self.changed_at, float(told[2]) or None
+            if known and self.changed_at not in (None, noticed):
+                _log.error(
+                    "the store's memory is another than this process knew, or lacks its end (a failover, a restart, a loss):"
+                    " plain writes wait until nothing old can act"
+                )
             if known and known != self._id:
                 self._tenants.clear()
             self._client.accepted = memories

@@ -33,6 +33,7 @@ from gateway.stages.execute.operation.ports import (
 from gateway.stages.execute.operation.record import Hold, Record
 
 _log = logging.getLogger("oncegate")
+_UNLOGGED: Final = "The store's server logs nothing on disk (appendonly): what it has acknowledged is gone when it ends."
 
 
 class RedisOperationStore:
@@ -56,6 +57,7 @@ class RedisOperationStore:
             rows_retention_s: `forget` deletes execution rows older than this; None keeps them.
             replicas: how many must have a SENT mark before its gate is passed.
         """
+        self.caveats: tuple[str, ...] = ()
         self._client = client
         self._sealer = sealer or Sealer()
         self._rows_retention_s = rows_retention_s
@@ -256,6 +258,7 @@ class RedisOperationStore:
             raise StoreUnfitError(
                 f"the server drops records when it is full (maxmemory-policy {told}); set it to noeviction"
             )
+        self.caveats = () if await self._client.are_logged() else (_UNLOGGED,)
         await self._client.ask("check", shared_key("check"))
 
     async def close(self) -> None:

@@ -78,10 +78,10 @@ def adopt_boot(connection: apsw.Connection, host: Host, sealer: Sealer) -> None:
 
 
 def adopt_file(connection: apsw.Connection, host: Host, *, identity: str, told: tuple[str, float] | None) -> bool:
-    """Notice that the file is not the one that was last written: a backup in its place, or a copy. It has forgotten.
+    """Notice that the file is not the one that was last written: a backup in its place, a copy, or a new one. It has forgotten.
 
-    Then it gets another epoch, and `changed_at` says since when. A file that nobody has written yet is only given an
-    epoch.
+    Then it gets another epoch, and `changed_at` says since when. A file that nobody has written yet, and beside which nobody
+    has either, is only given an epoch.
 
     Args:
         identity: `file_identity` of the file.
@@ -92,11 +92,11 @@ def adopt_file(connection: apsw.Connection, host: Host, *, identity: str, told: 
     """
     epoch, known = recall(connection, "epoch"), recall(connection, "largest_wall") or 0.0
     moved = recall(connection, "file") not in (None, identity)
-    behind = epoch is not None and told is not None and (told[0] != epoch or told[1] > known)
+    behind = told is not None and (told[0] != epoch or told[1] > known)
     remember(connection, "file", identity)
     if epoch is None or moved or behind:
         remember(connection, "epoch", secrets.token_hex(16))
-        remember(connection, "largest_wall", max(known, 0.0 if epoch is None or told is None else told[1]))
+        remember(connection, "largest_wall", max(known, 0.0 if told is None else told[1]))
     if moved or behind:
         remember(connection, "changed_at", host.boottime())
         remember(connection, "changed_wall", host.wall())

@@ -96,8 +96,8 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
         raise
     if forgot:
         logger.warning(
-            "the store's file %s is a copy or a backup of the one that was last written: what it has forgotten may have been"
-            " sent; tools without a key are refused until that is over, the others look first (epoch %s)",
+            "the store's file %s is new, a copy or a backup, and not the one that was last written: what it has forgotten may"
+            " have been sent; tools without a key are refused until that is over, the others look first (epoch %s)",
             str(path),
             epoch,
         )

@@ -44,6 +44,7 @@ class SqliteOperationStore:
     """An `OperationStore`. Open it with `open`; everything else belongs to one event loop."""
 
     durable: Final = True
+    caveats: Final = ()
 
     def __init__(
         self, file: OpenFile, host: Host, sealer: Sealer, *, wait_s: float, rows_retention_s: float | None

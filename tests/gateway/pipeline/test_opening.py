@@ -1,6 +1,7 @@
 """A gateway whose store is away comes up all the same: reads are served, and no write before the store may be trusted."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from gateway.adapters.memory.operations import MemoryOperationStore
+from gateway.adapters.system.clock import SystemClock
 from gateway.contract.call import ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
@@ -112,6 +115,17 @@ async def test_it_is_ready_as_soon_as_the_store_answers(rig: MakeRig) -> None:
 
         assert (await gateway.call(at=other)).ok
         await clock.sleepers(BESIDE_CALLS)
+
+
+async def test_what_the_store_may_forget_is_told_where_it_is_opened_and_in_readiness(
+    rig: MakeRig, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once in the log when it is first used, and for as long as it is so in readiness."""
+    caplog.set_level(logging.WARNING, "oncegate")
+    gateway = await rig(plain(), store=lambda _: MemoryOperationStore(SystemClock()), started=True)
+
+    assert (await gateway.pipeline.ready()).warnings == MemoryOperationStore.caveats
+    assert caplog.messages == list(MemoryOperationStore.caveats)
 
 
 async def test_no_fault_on_the_way_leaves_the_store_unused_for_ever(rig: MakeRig) -> None:

@@ -46,7 +46,17 @@ class Wire:
     def __getattr__(self, name: str) -> Any:
         """The store's own member, with the wire in between where it is awaited."""
         member = getattr(self._store, name)
-        if name in {"durable", "epoch", "changed_at", "now", "wall", "wall_as_of", "clock_stepped_back", "close"}:
+        if name in {
+            "durable",
+            "caveats",
+            "epoch",
+            "changed_at",
+            "now",
+            "wall",
+            "wall_as_of",
+            "clock_stepped_back",
+            "close",
+        }:
             return member
 
         async def through(*args: Any, **kwargs: Any) -> Any:

@@ -132,6 +132,11 @@ class OperationStore(ApprovalStore, Protocol):
         ...
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """What an operator must know of what it may forget, as far as it has been asked: a sentence each."""
+        ...
+
+    @property
     def epoch(self) -> str:
         """Names this store's memory: another epoch may have forgotten what an earlier one knew."""
         ...

@@ -66,8 +66,10 @@ async def test_two_gateways_know_the_same_memory(server: Server) -> None:
     second.close()
 
 
-async def test_an_emptied_memory_is_noticed_by_the_first_question(server: Server) -> None:
-    """Nothing is done on it; from then on it has another name, and everybody learns when that began."""
+async def test_an_emptied_memory_is_noticed_by_the_first_question(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is done on it; from then on it has another name, everybody learns when that began, and the log has it once."""
     (one, first), (other, second) = memory(server), memory(server)
     await count(one)
     await count(other)
@@ -87,6 +89,7 @@ async def test_an_emptied_memory_is_noticed_by_the_first_question(server: Server
     assert before != one.epoch == other.epoch == fresh.epoch
     assert one.changed_at is not None
     assert one.changed_at == other.changed_at == fresh.changed_at
+    assert len([it for it in caplog.messages if "another than this process knew" in it]) == 2
     for client in (first, second, third):
         client.close()
 

@@ -34,6 +34,20 @@ async def test_a_server_that_drops_records_is_not_ready(server: Server, policy: 
     await store.close()
 
 
+async def test_a_server_without_a_log_on_disk_is_told_of(server: Server) -> None:
+    """`appendonly`: what it has acknowledged is gone with the process. It is used all the same."""
+    store = store_of(server.url)
+    told = []
+    for appendonly in ("no", "yes", "no"):
+        server.client.config_set("appendonly", appendonly)
+        await store.check()
+        told.append(store.caveats)
+    await store.close()
+
+    assert [len(caveats) for caveats in told] == [1, 0, 1]
+    assert "appendonly" in told[0][0]
+
+
 async def test_a_server_that_takes_no_writes_is_not_ready(server: Server) -> None:
     """It answers every read, and is of no use."""
     store = store_of(server.url)

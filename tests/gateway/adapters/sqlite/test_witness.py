@@ -80,6 +80,25 @@ async def test_a_restored_backup_has_another_epoch(
     assert await seen(path, machine_host, "c") == (restored, since)
 
 
+async def test_a_file_made_anew_beside_its_witness_has_forgotten(
+    path: Path, machine_host: Host, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Somebody removed it: what it knew may have been sent. A witness alone makes no file of another place forget."""
+    epoch, never = await seen(path, machine_host, "a")
+    assert never is None
+    for lost in set(everything(path)) - {witness_path(path)}:
+        lost.unlink()
+    await clock.advance(60.0)
+
+    with caplog.at_level(logging.WARNING, "oncegate"):
+        anew, since = await seen(path, machine_host)
+
+    assert anew != epoch
+    assert since == clock.monotonic()
+    assert [it for it in caplog.messages if "is new" in it] != []
+    assert (await seen(path.with_name("other.db"), machine_host))[1] is None
+
+
 async def test_a_file_that_was_only_closed_or_killed_keeps_its_epoch(path: Path, machine_host: Host) -> None:
     """Also one whose witness was lost, or says less than the file, as after a loss of power."""
     epoch, _ = await seen(path, machine_host, "a")
