@@ -23,11 +23,7 @@ AT_ONCE: Final = 4_096
 """Head and body: what the kernel takes whole of an idle connection, however small its buffers are."""
 HELD_BACK: Final = 256
 """Bytes of a longer request that are written when all others arrive in time, too, and only in time themselves."""
-SLOWEST_LINE: Final = 4_096
-"""Bytes a second. Not until they are acknowledged: a peer may take 40 ms to say so of what it has long since read."""
 
-# Linux says it by itself; elsewhere a close shows as POLLIN and POLLHUP.
-_CLOSED_BY_PEER: Final[int] = getattr(select, "POLLRDHUP", 0)
 # uvloop's timers are whole milliseconds, rounded down.
 _TICK_S: Final = 0.001
 _ASKS_AGAIN_S: Final = 0.002
@@ -70,6 +66,7 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._unwritten: memoryview | None = None
         self._held_back = 0
+        self._suspended_s = 0.0
         self._asks_again: asyncio.TimerHandle | None = None
         self._writing = False
         self._moved_at = 0.0
@@ -95,6 +92,7 @@ class Connection(asyncio.Protocol):
             kernel.tune(self.sock, limits, now)
         self._writing = True
         self._held_back = 0 if len(head) + len(body) <= AT_ONCE else HELD_BACK
+        self._suspended_s = kernel.suspended_s() if self._held_back else 0.0
         self._write_piece(memoryview(head + body))
         self._write()
         if not done.done():
@@ -165,7 +163,6 @@ class Connection(asyncio.Protocol):
             if self._writing and reader.status >= 400:
                 # It has heard enough; what it says is worth more than what we still had to say.
                 self._writing = False
-                self._unwritten = None
 
     def eof_received(self) -> None:
         self.closed = True
@@ -198,8 +195,7 @@ class Connection(asyncio.Protocol):
     def _seen(self) -> int:
         """What the kernel knows of the socket: bytes to read, a close, an error."""
         if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self.sock.fileno(), select.POLLIN | _CLOSED_BY_PEER)
+            self._poll = kernel.poll_of(self.sock)
         return sum(events for _, events in self._poll.poll(0))
 
     def _hear_last_words(self) -> None:
@@ -233,7 +229,7 @@ class Connection(asyncio.Protocol):
                 self._writing = False
                 self._unwritten = None
                 self.written = True
-            elif (left_s := self._limits.ends_at - self._clock.monotonic()) <= 0:
+            elif (left_s := self._left_s(self._limits.ends_at)) <= 0:
                 self.abort(Fault.WRITE_TIMEOUT, "the attempt was over before the request was written")
             elif len(self._unwritten) > self._held_back or self._arrives_within(left_s):
                 self._write_piece(self._unwritten)
@@ -241,11 +237,16 @@ class Connection(asyncio.Protocol):
                 self._asks_again = self._loop.call_later(_ASKS_AGAIN_S, self._write)
                 return
 
+    def _left_s(self, ends_at: float) -> float:
+        """Until the attempt is over, for those, too, for whom time went on while this machine was suspended."""
+        missed_s = kernel.suspended_s() - self._suspended_s if self._held_back else 0.0
+        return ends_at - self._clock.monotonic() - missed_s
+
     def _arrives_within(self, left_s: float) -> bool:
         """Whether all that was written is with the kernel, nothing with loop or TLS, and a slow line, too, carries it in time."""
         if self._beneath is None or self._beneath.get_write_buffer_size():
             return False
-        return kernel.undelivered(self.sock) + self._held_back <= left_s * SLOWEST_LINE
+        return kernel.undelivered(self.sock) + self._held_back <= left_s * kernel.SLOWEST_LINE
 
     def _write_piece(self, rest: memoryview) -> None:
         size = len(rest) if len(rest) <= self._held_back else min(SLICE, len(rest) - self._held_back)
@@ -294,7 +295,6 @@ class Connection(asyncio.Protocol):
         self._unwritten = None
         if self._asks_again is not None:
             self._asks_again.cancel()
-            self._asks_again = None
         done, self._done = self._done, None
         if done is not None and not done.done():
             done.set_result(None)

@@ -7,15 +7,30 @@ import socket
 import struct
 import sys
 import termios
+import time
 from typing import Final
 
 from gateway.stages.execute.attempt.exchange import Limits
 
+SLOWEST_LINE: Final = 4_096
+"""Bytes a second that any line carries. Not until they are acknowledged is a request held back: a peer may take 40 ms to say
+so of what it has long since read.
+"""
+# Linux says it by itself; elsewhere a close shows as POLLIN and POLLHUP.
+_CLOSED_BY_PEER: Final[int] = getattr(select, "POLLRDHUP", 0)
 _RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 _CLOSE_ORDERLY: Final = struct.pack("ii", 0, 0)
 _USER_TIMEOUT: Final[int] = getattr(socket, "TCP_USER_TIMEOUT", 0)
 _IS_LINUX: Final = sys.platform == "linux"
+_BOOTTIME: Final[int] = getattr(time, "CLOCK_BOOTTIME", 0)
 _LENGTH: Final = struct.Struct("i")
+
+
+def poll_of(sock: socket.socket) -> select.poll:
+    """Asks what it knows of the socket: bytes to read, a close, an error."""
+    poll = select.poll()
+    poll.register(sock.fileno(), select.POLLIN | _CLOSED_BY_PEER)
+    return poll
 
 
 def undelivered(sock: socket.socket) -> int:
@@ -31,6 +46,11 @@ def undelivered(sock: socket.socket) -> int:
     room = select.poll()
     room.register(sock.fileno(), select.POLLOUT)
     return 0 if room.poll(0) else sys.maxsize
+
+
+def suspended_s() -> float:
+    """Seconds for which this machine has been suspended since it booted: no timer and no monotonic clock counts them (Linux)."""
+    return time.clock_gettime(_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC) if _BOOTTIME else 0.0
 
 
 def tune(sock: socket.socket, limits: Limits, now: float) -> None:

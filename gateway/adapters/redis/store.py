@@ -33,7 +33,9 @@ from gateway.stages.execute.operation.ports import (
 from gateway.stages.execute.operation.record import Hold, Record
 
 _log = logging.getLogger("oncegate")
-_UNLOGGED: Final = "The store's server logs nothing on disk (appendonly): what it has acknowledged is gone when it ends."
+_UNLOGGED: Final = (
+    "The store's server logs nothing on disk (appendonly): what it has acknowledged is gone when it ends."
+)
 
 
 class RedisOperationStore:

@@ -249,12 +249,13 @@ async def test_no_whole_request_leaves_after_the_end_of_the_attempt(raw_server: 
 
 
 # The attempt has 50 s, in which the slowest line carries 204,800 bytes: with the 256 that are held back, 204,544 before them.
+# Some bytes more or less, for what the clocks differ by between two questions.
 @pytest.mark.parametrize(
     ("undelivered", "outcome"),
     [
-        ([204_544], "200 2B [complete] reused"),
-        ([204_545, 204_545, 0], "200 2B [complete] reused"),
-        ([204_545] * 9, "write_timeout [sent] reused"),
+        ([204_500], "200 2B [complete] reused"),
+        ([204_600, 204_600, 0], "200 2B [complete] reused"),
+        ([204_600] * 9, "write_timeout [sent] reused"),
     ],
 )
 async def test_the_last_bytes_wait_until_all_before_them_arrive_in_time(
@@ -279,6 +280,29 @@ async def test_the_last_bytes_wait_until_all_before_them_arrive_in_time(
 
     assert told(exchange) == outcome
     assert next(asked, None) is None
+
+
+async def test_time_in_which_the_machine_is_suspended_counts(
+    raw_server: Serve, make_transport: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No timer and no monotonic clock sees it, and another gateway acts meanwhile."""
+    suspended_s, asked = 0.0, 0
+
+    def told_by_the_kernel(_: socket.socket) -> int:
+        nonlocal suspended_s, asked
+        asked += 1
+        suspended_s = 60.0 if asked == 3 else 0.0
+        return 1_000_000
+
+    monkeypatch.setattr(kernel, "undelivered", told_by_the_kernel)
+    monkeypatch.setattr(kernel, "suspended_s", lambda: suspended_s)
+    server = raw_server([REQUEST, send(OK), hold])
+    transport = make_transport(server)
+    await transport.exchange(request_to(server), limits())
+
+    exchange = await transport.exchange(request_to(server, body=b"x" * 5_000), limits(write_s=3600.0, total_s=50.0))
+
+    assert (told(exchange), exchange.written, asked) == ("write_timeout [sent] reused", False, 3)
 
 
 @pytest.mark.parametrize("secure", [False, True])

@@ -53,6 +53,12 @@ def test_room_in_our_own_kernel_says_nothing_of_delivery(sockets: tuple[socket.s
     assert 0 < kernel.undelivered(ours) < 300_000
 
 
+def test_a_machine_that_was_not_suspended_has_lost_no_time() -> None:
+    """What two clocks say of the same moment differs by no more than the time between two questions."""
+    before = kernel.suspended_s()
+    assert 0.0 <= kernel.suspended_s() - before + 1.0 < 2.0
+
+
 def test_a_socket_that_is_gone_has_nothing_to_deliver() -> None:
     """Whoever writes to it next hears of it."""
     sock = socket.socket()
