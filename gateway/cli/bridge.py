@@ -137,7 +137,7 @@ class Bridge:
             body = loads(answer.content, max_bytes=MAX_LINE)
         except InvalidJson:
             body = None
-        if not isinstance(body, dict | list):
+        if not _is_response(body, request):
             what = f"{self._url} answered {answer.status_code} and not as a gateway does"
             await self._lost(request, ErrorCode.OUTCOME_UNKNOWN, what)
         elif request is not None:
@@ -180,6 +180,17 @@ def _envelope(code: ErrorCode, what: str) -> Envelope:
         next_action=NextAction.RETRY,
         retryable=True,
     )
+
+
+def _is_response(body: Any, request: Request | None) -> bool:
+    """Whether it is what a gateway answers, and not the JSON of somebody between us: one JSON-RPC response to this request, or
+    to nobody who could be named, and to a batch a list of such (JSON-RPC 2.0, section 5).
+    """
+    if request is _BATCH and isinstance(body, list):
+        return bool(body) and all(_is_response(each, None) for each in body)
+    if not isinstance(body, dict) or body.get("jsonrpc") != "2.0" or ("result" in body) is ("error" in body):
+        return False
+    return request in (None, _BATCH) or body.get("id") in (None, request.id)
 
 
 def _name(error: Exception) -> str:

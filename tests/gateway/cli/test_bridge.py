@@ -185,7 +185,25 @@ async def _is_somebody_else(_: httpx.Request) -> httpx.Response:
     return httpx.Response(502, html="<h1>Bad Gateway</h1>")
 
 
-@pytest.mark.parametrize("answer", [_breaks_off, _is_somebody_else])
+def _answers(body: object) -> Callable[[httpx.Request], Coroutine[None, None, httpx.Response]]:
+    async def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(504, json=body)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _breaks_off,
+        _is_somebody_else,
+        _answers({"message": "Endpoint request timed out"}),
+        _answers({"error": "upstream request timeout"}),
+        _answers({"jsonrpc": "2.0", "id": 1}),
+        _answers([]),
+        _answers([{"message": "Endpoint request timed out"}]),
+    ],
+)
 async def test_without_an_answer_the_outcome_is_unknown(
     answer: Callable[[httpx.Request], Coroutine[None, None, httpx.Response]],
 ) -> None:
@@ -200,6 +218,15 @@ async def test_without_an_answer_the_outcome_is_unknown(
     assert ("resultType" in call["result"], "resultType" in old["result"]) == (True, False)
     assert (ping["id"], ping["error"]["code"]) == (1, -32603)
     assert "id" not in batch
+
+
+async def test_the_answer_to_another_request_is_none() -> None:
+    """A model is not told what somebody else's call came to."""
+    (call,) = await answering(_answers({"jsonrpc": "2.0", "id": "another", "result": {}})).say(
+        modern("tools/call", CALL)
+    )
+
+    assert call["result"]["structuredContent"]["error"]["outcome"] == "unknown"
 
 
 async def test_a_cancelled_request_is_hung_up_on_and_never_answered() -> None:
