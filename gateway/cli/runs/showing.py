@@ -44,7 +44,7 @@ def print_task(state: LoopState, lines: Sequence[Moment], *, pruned: bool) -> No
     click.echo()
     if pruned:
         click.echo("(what happened earlier was pruned)")
-    print_table(["AFTER", "VERSION", "STEP", "TOOK", "WHAT", ""], [_line(m, state) for m in lines], "Nothing yet.")
+    print_table(["AFTER", "VERSION", "STEP", "WHAT", "", "TOOK"], [_line(m, state) for m in lines], "Nothing yet.")
     click.echo()
     evidence = [
         [e.id, e.tool, e.source, e.fetched_at, e.request_id, e.ref, "stored answer" if e.replayed else None]

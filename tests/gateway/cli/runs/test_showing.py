@@ -3,7 +3,9 @@
 import pytest
 
 from agent_client.replay import ReplayDiff, ReplayedCall, compare
-from gateway.cli.runs.showing import moment, print_diff, span
+from agent_client.timeline import Moment
+from gateway.cli.runs.showing import moment, print_diff, print_task, span
+from tests.agent_client.states import fresh
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,35 @@ def test_moments_are_utc() -> None:
     """Whole seconds; nothing stays nothing."""
     assert moment(1_790_000_000.7) == "2026-09-21T14:13:20Z"
     assert moment(None) is None
+
+
+def test_each_column_of_a_timeline_stands_below_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """The word and its text below WHAT, the time below TOOK."""
+    state = fresh()
+    line = Moment(
+        position=1,
+        at_wall=state.created_wall + 90,
+        version=2,
+        step=3,
+        what="woken",
+        text="it is approved",
+        seconds=7200,
+    )
+
+    print_task(state, [line], pruned=False)
+
+    shown = capsys.readouterr().out.splitlines()
+    names = next(each for each in shown if each.startswith("AFTER"))
+    below = shown[shown.index(names) + 1]
+    starts = {name: names.index(name) for name in ("AFTER", "VERSION", "STEP", "WHAT", "TOOK")}
+    assert {name: below[at:].split("  ")[0].strip() for name, at in starts.items()} == {
+        "AFTER": "+0:01:30",
+        "VERSION": "2",
+        "STEP": "3",
+        "WHAT": "woken",
+        "TOOK": "2:00:00",
+    }
+    assert "it is approved" in below[starts["WHAT"] : starts["TOOK"]]
 
 
 def test_a_comparison_names_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
