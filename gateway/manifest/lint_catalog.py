@@ -198,7 +198,7 @@ def _revision(entry: _Entry, previous: Mapping[str, Tool]) -> None:
     elif new == old and before.identity_digest != tool.identity_digest:
         message = (
             "identity, normalisers, operation, holds or effect differ from the manifest in use: the same action would get"
-            f" another key while old records are there; write `revision: {old + 1}`"
+            f" another key while old records are there; write `identity.revision: {old + 1}`"
         )
         entry.notes.error(("identity",), "revision", message, on_key=True)
 

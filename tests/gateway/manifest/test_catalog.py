@@ -93,6 +93,15 @@ def test_what_identifies_changes_only_with_its_revision(changes: dict[str, Any],
     assert load(files(changed(KEYED, changes), READ), OPERATOR).catalogue is not None
 
 
+def test_the_revision_to_write_is_named_by_its_whole_path() -> None:
+    """What the sentence says to write is a key that there is."""
+    before = load(files(KEYED, READ), OPERATOR).catalogue
+    other = changed(KEYED, {"identity.fields": ["order", "amount"]})
+    (told,) = [it.message for it in load(files(other, READ), OPERATOR, before).complaints if it.rule == "revision"]
+
+    assert told.endswith("write `identity.revision: 2`")
+
+
 def test_a_revision_only_rises() -> None:
     """Going back would meet the records of the form in between."""
     before = load(files(changed(KEYED, {"identity.revision": 3}), READ), OPERATOR).catalogue
