@@ -1,6 +1,8 @@
 """What the pages say of commands, routes and codes, against commands, routes and codes."""
 
+import json
 import re
+import shlex
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -8,9 +10,11 @@ from pathlib import Path
 import click
 import pytest
 
+from gateway.adapters.files.keys import KeyFile
 from gateway.cli.exits import Exit
 from gateway.cli.group import COMMANDS
 from gateway.fronts.http.openapi import document
+from tests.gateway.cli.run import run
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -48,6 +52,23 @@ def test_every_command_without_json_is_on_the_page() -> None:
     sentence = page.partition("`--json` makes")[2].partition("\n\n")[0]
 
     assert set(re.findall(r"`([a-z ]+)`", sentence)) == without
+
+
+def test_the_key_of_the_page_may_make_the_call_of_the_page(tmp_path: Path) -> None:
+    """`keys create` of docs/cli.md grants what the rules of the manifest ask of the call above it."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    create = page[page.index("oncegate keys create") :].partition("\n```")[0].replace("\\\n", " ")
+    words = shlex.split(create.replace("keys.json", str(tmp_path / "keys.json")))[1:]
+    key = json.loads(run(*words).stdout)["key"]
+    caller = KeyFile(tmp_path / "keys.json").authenticate(key)
+    manifest = (ROOT / "tool_manifests" / "issue_refund.yaml").read_text(encoding="utf-8")
+    called = re.search(r"call issue_refund .*amount_paise:=(\d+)", page)
+
+    assert caller is not None
+    assert called is not None
+    assert caller.permissions == set(re.findall(r"^permission: (\S+)", manifest, re.MULTILINE))
+    assert set(caller.attributes) == set(re.findall(r"caller\.attributes\.(\w+)", manifest))
+    assert int(called[1]) <= caller.attributes["max_refund_paise"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
