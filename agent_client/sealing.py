@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Final
 
+from agent_client.extras import installing
+
 KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 
@@ -63,7 +65,5 @@ def _aes_gcm() -> Any:
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - an extra
     except ImportError as missing:
-        raise ImportError(
-            "sealing needs cryptography: pip install 'oncegate[sealed]', or pass your own Sealer"
-        ) from missing
+        raise ImportError(f"sealing needs cryptography: {installing('sealed')}; or pass your own Sealer") from missing
     return AESGCM

@@ -11,6 +11,7 @@ from agent_client.checkpoints import schema
 from agent_client.checkpoints.rows import Seal
 from agent_client.checkpoints.sessions import Session, Sessions, Value
 from agent_client.checkpoints.sql import SqlCheckpoints
+from agent_client.extras import installing
 from agent_client.journal import CheckpointsUnavailable, CorruptLog
 
 _T = TypeVar("_T")
@@ -40,7 +41,7 @@ class PostgresSession:
         try:
             import asyncpg  # noqa: PLC0415 - only those who use Postgres need it
         except ImportError as missing:
-            raise RuntimeError("PostgresCheckpoints needs asyncpg: pip install 'oncegate[postgres]'") from missing
+            raise RuntimeError(f"PostgresCheckpoints needs asyncpg: {installing('postgres')}") from missing
         self._asyncpg = asyncpg
         self._failures = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
         self._address = address

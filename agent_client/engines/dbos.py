@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 from agent_client.engines.presence import Presence
+from agent_client.extras import installing
 from agent_client.limits import Limits
 from agent_client.ports import Clock
 from agent_client.runner import Runner
@@ -102,7 +103,7 @@ class Fleet:
         try:
             import dbos  # noqa: PLC0415 - two seconds and 70 MB, for those who use it
         except ImportError as missing:
-            raise RuntimeError("this engine needs dbos: pip install 'oncegate[dbos]'") from missing
+            raise RuntimeError(f"this engine needs dbos: {installing('dbos')}") from missing
         await self._apart(self._presence.enter)
         try:
             await self._launch(dbos)

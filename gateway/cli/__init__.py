@@ -7,6 +7,8 @@ from gateway import __version__
 
 _OURS = ("gateway", "agent_client")
 _USAGE = 2
+_INSTALLING = "pip install 'oncegate[gateway]', or in a clone: pip install '.[gateway]'"
+"""As `agent_client.extras.installing` says it; that package costs more than a command line that only wants a sentence."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -25,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
         if (sys.argv[1:] if arguments is None else arguments) == ["version"]:
             print(f"oncegate {__version__} (Python {platform.python_version()}, the client alone)")
             return
-        print(f"error: {name} is not installed: pip install 'oncegate[gateway]'", file=sys.stderr)
+        print(f"error: {name} is not installed: {_INSTALLING}", file=sys.stderr)
         sys.exit(_USAGE)
 
 

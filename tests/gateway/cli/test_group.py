@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from agent_client.extras import installing
 from gateway import __version__
 from gateway.cli.group import COMMANDS
 from tests.gateway.cli.run import run
@@ -115,7 +116,7 @@ def test_what_is_not_installed_is_named_with_what_installs_it(missing: str, word
 
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (
         2,
-        f"error: {missing} is not installed: pip install 'oncegate[gateway]'",
+        f"error: {missing} is not installed: {installing('gateway')}",
     )
 
 
