@@ -23,11 +23,12 @@ _WORD: Final = re.compile(r"[^A-Z0-9]+")
 _OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@/-]{0,127}")
 _HEADER: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(\S.*)")
 _VARIABLE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+_CREDENTIAL: Final = "Give the credential it wants: --header 'Authorization: Bearer ${secret:NAME}', with NAME set."
 _URL: Final = re.compile(r"https?://[^\s{}/?#@]+(/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?")
 
 
 @click.command("mcp", epilog=EXIT_HELP)
-@click.argument("url", metavar="URL", required=False)
+@click.argument("url", metavar="[URL]", required=False)
 @click.option("--stdio", metavar="COMMAND", help="In place of URL: the server is this program, with its arguments.")
 @click.option(
     "--out",
@@ -152,12 +153,17 @@ async def _shown(url: str | None, place: "Place") -> list[Any]:
 
 
 async def _asked(upstream: "Upstream", name: str) -> list[Any]:
+    from gateway.stages.execute.attempt.exchange import Fault  # noqa: PLC0415 - as above
+
     try:
         found = await upstream.tools()
     finally:
         await upstream.aclose()
     if not isinstance(found, list):
-        raise Failure(f"{name} gave no list of tools: {found.fault} ({found.detail}).", Exit.UNREACHABLE)
+        said = f"{name} gave no list of tools: {found.fault} ({found.detail})."
+        if found.fault is Fault.CREDENTIAL_REFUSED:
+            raise Failure(f"{said} {_CREDENTIAL}", Exit.NO)
+        raise Failure(said, Exit.UNREACHABLE)
     return found
 
 

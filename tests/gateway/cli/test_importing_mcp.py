@@ -12,6 +12,7 @@ from click.testing import Result
 
 from tests.gateway.adapters.mcp_tool.server import LIST, McpServer
 from tests.gateway.cli.run import run
+from tests.gateway.pipeline.provider import answer
 
 ANSWERS = """\
 identity: {fields: [order]}
@@ -104,6 +105,22 @@ def test_a_server_that_is_none(url: str, code: int) -> None:
     result = run("import", "mcp", url)
     assert result.exit_code == code
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, 1), (403, 1), (500, 3)])
+async def test_a_server_that_wants_a_credential_is_a_no_and_the_option_is_named(
+    server: McpServer, status: int, code: int
+) -> None:
+    """It has answered: 3 would say that nobody did."""
+    server.revision = "2025-11-25"
+    server.questions["initialize"] = answer(status, {})
+    result = await typed(server)
+    assert (result.exit_code, "--header 'Authorization: Bearer ${secret:NAME}'" in result.stderr) == (code, code == 1)
+
+
+def test_the_url_is_not_shown_as_required() -> None:
+    """`--stdio` stands in its place."""
+    assert "Usage: oncegate import mcp [OPTIONS] [URL]\n" in run("import", "mcp", "--help").stdout
 
 
 async def test_a_server_without_tools_is_a_no(server: McpServer) -> None:
