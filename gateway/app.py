@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +12,6 @@ from gateway.adapters.cel.engine import CelEngine
 from gateway.adapters.files.keys import KeyFile, KeyFileError
 from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
-from gateway.adapters.http_tool.origin import parse_origin
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.mcp_tool.transport import McpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
@@ -29,8 +28,8 @@ from gateway.at_rest.sealing import Sealer
 from gateway.clock import Clock
 from gateway.fronts.http.credentials import Credentials
 from gateway.fronts.http.ports import Authenticator
+from gateway.loaded import MEMORY, log_loaded
 from gateway.manifest.building import Operator
-from gateway.manifest.tool import Tool
 from gateway.manifest.units import rate
 from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
@@ -44,7 +43,7 @@ from gateway.stages.execute.breaker.quotas import OperatorRates
 from gateway.stages.execute.operation.ports import OperationStore, StoreUnavailableError
 
 _log = logging.getLogger("oncegate")
-_SQLITE, _MEMORY, _REDIS = "sqlite:///", "memory://", "redis"
+_SQLITE, _REDIS = "sqlite:///", "redis"
 
 
 class Limits(SharedBuckets, Spending, Protocol):
@@ -102,33 +101,6 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
 
     log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress)
     return Gateway(core=Pipeline(parts, log_fault), authenticator=authenticator, telemetry=telemetry, reload=reload)
-
-
-def log_loaded(
-    settings: Settings, tools: Iterable[Tool], keys: int, egress: EgressPolicy, *, accepted: bool = True
-) -> None:
-    """One line of what is in use, and a warning for each host that every call to it will be refused."""
-    every = tuple(tools)
-    called = sorted({tool.backend.origin for tool in every if not _command(tool)})
-    origins = {origin: parse_origin(origin) for origin in called}
-    for command in sorted({_command(tool) for tool in every} - {"", *settings.mcp_commands}):
-        names = ", ".join(sorted(tool.name for tool in every if _command(tool) == command))
-        _log.warning("every call of %s will be refused: %s is not among mcp_commands", names, command)
-    hosts = ", ".join(f"{it.host} port {it.port}" for it in origins.values())
-    said = "" if accepted else "not all was taken anew; in use are "
-    _log.info("%s%d tools, %d API keys, store %s; hosts: %s", said, len(every), keys, settings.store, hosts or "none")
-    for origin, parsed in origins.items():
-        advice = egress.refuses_literally(parsed.host, parsed.port)
-        if advice is not None:
-            names = ", ".join(sorted(tool.name for tool in every if tool.backend.origin == origin))
-            told = names, parsed.host, parsed.port, advice
-            _log.warning("every call of %s will be refused: %s port %d is not public; %s", *told)
-
-
-def _command(tool: Tool) -> str:
-    """The program of a tool whose server is a process; else nothing."""
-    mcp = tool.backend.mcp
-    return mcp.command[0] if mcp is not None and mcp.command else ""
 
 
 def wire(
@@ -208,7 +180,7 @@ def open_store(settings: Settings) -> OperationStore:
         raise SettingsError(f"store_wait needs a store on Redis: {settings.store} has no replicas to wait for.")
     if settings.accept_host and not settings.store.startswith(_SQLITE):
         raise SettingsError(f"accept_host is for a file that was moved here, sqlite:///PATH: {settings.store} is none.")
-    if settings.store.startswith(_MEMORY):
+    if settings.store.startswith(MEMORY):
         return MemoryOperationStore(SystemClock(), rows_retention_s=settings.rows_retention_s)
     try:
         sealer = None if settings.seal_key is None else Sealer.parse(settings.seal_key.get_secret_value())

@@ -16,7 +16,7 @@ from gateway.pipeline.effort import Effort
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.limiting import over_limit, over_rate
-from gateway.pipeline.parts import Parts
+from gateway.pipeline.parts import VOLATILE, Parts
 from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
@@ -285,7 +285,7 @@ class Claims:
         if self.draining:
             return visit.telling.refuse(ErrorCode.DRAINING)
         if not (parts.store.durable or parts.bounds.allow_volatile) and tool.is_plain_write:
-            return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason="the store forgets when it ends")
+            return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=VOLATILE)
         left_s, needed_s = visit.deadline - parts.clock.monotonic(), tool.timeouts.connect_s + tool.timeouts.min_send_s
         if left_s >= needed_s:
             return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.clock import Clock
 from gateway.manifest.catalog import Catalogue
@@ -15,6 +15,9 @@ from gateway.stages.execute.breaker.quotas import OperatorRates
 from gateway.stages.execute.operation.ports import OperationStore
 from gateway.stages.monitor.ports import Telemetry
 from gateway.stages.retry.ports import RetryBudgets
+
+VOLATILE: Final = "the store forgets when it ends, and --allow-volatile is not set"
+"""Why a plain write is refused, in the words of a sentence."""
 
 
 class Chance(Protocol):

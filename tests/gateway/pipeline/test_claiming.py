@@ -76,7 +76,10 @@ async def test_a_draining_gateway_refuses_new_writes_only(rig: MakeRig) -> None:
 async def test_plain_writes_need_a_store_that_remembers(rig: MakeRig) -> None:
     """Nothing else guards them: on a store that forgets they are refused, and writes with a downstream key are not."""
     gateway = await rig(plain(), keyed({"name": "guarded"}), store=volatile)
-    await refused_without_a_trace(gateway, await gateway.call(), ErrorCode.GATEWAY_CONFIG_ERROR)
+    refused = await gateway.call()
+    await refused_without_a_trace(gateway, refused, ErrorCode.GATEWAY_CONFIG_ERROR)
+    assert refused.error is not None
+    assert "--allow-volatile is not set" in refused.error.message
     assert (await gateway.call(tool="guarded")).ok
 
 
