@@ -79,7 +79,10 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
     _C.UNKNOWN_ARGUMENTS: (_wrong(force=True), _wrong(orderid="ORD-4471")),
     _C.WRONG_TYPE: (_wrong(amount_paise="4250"),),
     _C.INVALID_ARGUMENTS: (_wrong(amount_paise=0, order_id="the last one"),),
-    _C.FORBIDDEN: (replace(REFUND, permission="refunds:write"),),
+    _C.FORBIDDEN: (
+        replace(REFUND, operation_id=None, permission="refunds:write"),
+        replace(REFUND, permission="operations:settle"),
+    ),
     _C.OVER_LIMIT: (replace(REFUND, rule="Refund of 425000 paise exceeds the 100000 limit."),),
     _C.NOT_OWNER: (replace(REFUND, rule="Order ORD-4471 does not belong to the customer in this conversation."),),
     _C.RULE_DENIED: (
@@ -113,7 +116,7 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
         replace(MESSAGE, blocker=replace(_BLOCKER, verify=None)),
     ),
     _C.NOT_RECONCILABLE: (replace(MESSAGE, operation_id="01JB3M0N"),),
-    _C.INVALID_SETTLEMENT: (replace(REFUND, reason="it is already done"),),
+    _C.INVALID_SETTLEMENT: (replace(REFUND, state="done"), replace(REFUND, state="unknown_listening")),
     _C.APPROVER_NOT_ENTITLED: (
         replace(
             REFUND,

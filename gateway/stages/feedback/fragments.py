@@ -9,6 +9,7 @@ from gateway.stages.feedback.advice import Means, Standing, means, standing
 from gateway.stages.feedback.approval_fragments import APPROVAL_FRAGMENTS
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.faults import describe
+from gateway.stages.feedback.settling_fragments import SETTLING_FRAGMENTS
 from gateway.stages.feedback.words import call, given_name, hidden_values, listed, nearest, seconds, unless_hidden
 
 
@@ -280,6 +281,7 @@ FRAGMENTS: Final[Mapping[str, Callable[[Context], str]]] = MappingProxyType(
         "failing": _failing,
         "deadline": _deadline,
         **APPROVAL_FRAGMENTS,
+        **SETTLING_FRAGMENTS,
         "permission": lambda context: context.permission or "a permission",
         "rule": lambda context: f" {context.rule}" if context.rule else "",
         "or_less": _advised("Ask for less, or escalate to someone with a higher limit."),

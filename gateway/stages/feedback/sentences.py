@@ -31,7 +31,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.INVALID_ARGUMENTS: "Nothing was executed. {disallowed} Correct it and call {tool} again.",
     _C.RUN_ID_REQUIRED: "Nothing was executed: {tool} counts by run. Send run.id with the call, the same one for the whole run.",
     _C.IDEMPOTENCY_KEY_REQUIRED: "Nothing was executed: {tool} needs an Idempotency-Key header that names the operation. Send one, the same for every attempt.",
-    _C.FORBIDDEN: "Nothing was executed: {tool} requires {permission}, which this session does not hold. Escalate instead of retrying.",
+    _C.FORBIDDEN: "Nothing was executed: {needing} requires {permission}, which this session does not hold. Escalate instead of retrying.",
     _C.OVER_LIMIT: "Nothing was executed: {action} exceeds this caller's limit.{rule} {or_less}",
     _C.NOT_OWNER: "Nothing was executed: {action} names something that does not belong to this caller's customer.{rule} {or_another}",
     _C.RULE_DENIED: "Nothing was executed: a rule of {tool} does not allow {action}.{rule} {or_person}",
@@ -49,7 +49,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.BLOCKED_BY_UNKNOWN: "Nothing was executed by this call: {blocked}",
     _C.OPERATION_FROZEN: "For {action} there is evidence of more than one effect, or evidence that contradicts itself ({operation}). Do not call {tool} again; escalate {person}.",
     _C.NOT_RECONCILABLE: "Nothing was looked up: {tool} declares no means to settle {operation}{reason}. Escalate {person}, who can settle it with evidence.",
-    _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} cannot be settled in this way{reason}. Read the operation, then correct the settlement.",
+    _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} {unsettled}{reason}. Read the operation, then correct the settlement.",
     _C.APPROVER_NOT_ENTITLED: "Nothing was decided about {approval}{reason}. Escalate to somebody else{entitled}.",
     _C.APPROVAL_DECIDED: "Nothing was changed: {approval} {stands}. Stop: a decision is made once. Read the approval.",
 

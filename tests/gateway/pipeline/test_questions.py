@@ -199,7 +199,10 @@ async def test_settling_needs_the_permission(rig: MakeRig) -> None:
     """The own subject may see its operation and not settle it; others do not even see it."""
     gateway = await rig(plain())
     operation_id = await in_doubt(gateway)
-    assert code_of(await gateway.pipeline.settle(operation_id, DONE, CALLER)) == ErrorCode.FORBIDDEN
+    refused = await gateway.pipeline.settle(operation_id, DONE, CALLER)
+    assert code_of(refused) == ErrorCode.FORBIDDEN
+    assert refused.error is not None
+    assert f"settling operation {operation_id} requires operations:settle" in refused.error.message
     for caller in (OTHER, STRANGER):
         assert code_of(await gateway.pipeline.settle(operation_id, DONE, caller)) == ErrorCode.OPERATION_NOT_FOUND
     assert (await gateway.record()).state is State.UNKNOWN
@@ -210,7 +213,10 @@ async def test_what_is_settled_cannot_be_settled_again(rig: MakeRig) -> None:
     gateway = await rig(plain())
     operation_id = await in_doubt(gateway)
     await gateway.pipeline.settle(operation_id, DONE, SETTLER)
-    assert code_of(await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)) == ErrorCode.INVALID_SETTLEMENT
+    again = await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)
+    assert code_of(again) == ErrorCode.INVALID_SETTLEMENT
+    assert again.error is not None
+    assert f"operation {operation_id} is settled already, as executed" in again.error.message
     gateway.provider.writes += [silence]
     listening = (await gateway.call("B")).meta.operation_id
     assert listening is not None
