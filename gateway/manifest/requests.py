@@ -79,7 +79,7 @@ class RequestBuilder:
         try:
             return UrlTemplate.build(pieces)
         except TemplateError as error:
-            self._notes.error(path, "url", str(error))
+            self._notes.error(path, "url", blamed(self._http.url, self._environment) or str(error))
             return None
 
     def _parameters(self, section: str, declared: Mapping[str, str | StyledSection]) -> QueryTemplate:
@@ -165,6 +165,36 @@ class RequestBuilder:
         except TemplateError as error:
             self._notes.error(path, "template", str(error))
             return ()
+
+
+def blamed(url: str, environment: Mapping[str, str]) -> str | None:
+    """What is wrong with a URL that cannot be built, or None where it has no variables.
+
+    A variable at fault is named and its value is not shown: it may be what nobody should read.
+    """
+    pieces = parse(url)
+    variables = [piece.name for piece in pieces if isinstance(piece, Environment)]
+    if not variables:
+        return None
+    begins = isinstance(pieces[0], Environment)
+    fit = {**dict.fromkeys(variables, "x"), **({variables[0]: "http://x"} if begins else {})}
+    # First with what fits in all their places: what is wrong then is the manifest's own text.
+    for name in ("", *variables):
+        try:
+            UrlTemplate.build(fill(pieces, {**fit, name: environment.get(name, "").rstrip("/")}, {}))
+        except TemplateError as error:
+            return str(error) if not name else _misfit(name, environment[name], begins=begins and name == variables[0])
+    return f"the values of {', '.join(variables)} make no URL of it"
+
+
+def _misfit(name: str, value: str, *, begins: bool) -> str:
+    if not value:
+        return f"{name} is set, and is empty"
+    if begins:
+        return (
+            f"the value of {name} is no address: write http:// or https:// and a host, then at most a port and a path"
+        )
+    return f"the value of {name} does not fit into a URL; percent-encode it"
 
 
 def check_quotes(notes: Notes, path: Path, value: Any) -> None:

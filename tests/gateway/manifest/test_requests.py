@@ -8,6 +8,7 @@ import pytest
 
 from gateway.manifest.catalog import load
 from gateway.manifest.placeholders import CallValues
+from gateway.manifest.requests import blamed
 from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, REMOVED, changed, compiled, complaints, errors
 
 HTTP = "backend.http"
@@ -46,6 +47,38 @@ def test_a_template_that_could_not_be_rendered_is_refused(changes: dict[str, Any
     assert len(found) == 1
     assert found[0][0] == rule
     assert words in found[0][1]
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "words"),
+    [
+        ("${API}/x", {"API": "shop.example:s3cret"}, "the value of API is no address: write http:// or https://"),
+        ("${API}/x", {"API": "http://u:s3cret@shop.example"}, "the value of API is no address"),
+        ("${API}/x", {"API": "http://shop.example:s3cret"}, "the value of API is no address"),
+        ("${API}/x", {"API": "http://shop.example/s3cret b"}, "the value of API is no address"),
+        ("${API}/x", {"API": ""}, "API is set, and is empty"),
+        ("${API}/${PART}/x", {"API": "http://a", "PART": "s3cret b"}, "the value of PART does not fit into a URL"),
+        ("${API}/x y", {"API": "http://a/s3cret"}, "`/x y` has characters"),
+        ("${API}/${PART}", {"API": "http://a", "PART": ".."}, "the value of PART does not fit"),
+    ],
+)
+def test_a_variable_at_fault_is_named_and_its_value_is_not_shown(
+    url: str, environment: dict[str, str], words: str
+) -> None:
+    """The manifest's line is blamed for its own text alone."""
+    operator = dataclasses.replace(OPERATOR, environment=environment)
+    found = load([("it.yaml", json.dumps(changed(READ, {f"{HTTP}.url": url})))], operator).complaints
+    (told,) = [it.message for it in found if it.rule == "url"]
+
+    assert words in told
+    assert "s3cret" not in told
+
+
+def test_variables_that_are_at_fault_together_are_named_together() -> None:
+    """Each would do in the company of another."""
+    environment = {"API": "http://a", "ONE": ".", "TWO": "."}
+
+    assert blamed("${API}/${ONE}${TWO}", environment) == "the values of API, ONE, TWO make no URL of it"
 
 
 @pytest.mark.parametrize(
