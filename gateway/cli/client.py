@@ -110,12 +110,9 @@ def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def wrapped(*, url: str, key_file: IO[str] | None, timeout_s: float, **rest: Any) -> None:
-        # No option takes the key itself: a command line is seen by every process of the machine.
-        key = os.environ.get("ONCEGATE_KEY", "") if key_file is None else key_file.read()
-        if not _KEY.fullmatch(key.strip()):
-            raise Failure("an API key is needed: set ONCEGATE_KEY, or name a file with --key-file.", Exit.USAGE)
+        key = _key(key_file)
         _check_url(url)
-        gateway = Gateway(url=url, key=key.strip(), timeout_s=timeout_s)
+        gateway = Gateway(url=url, key=key, timeout_s=timeout_s)
         try:
             command(gateway=gateway, **rest)
         except KeyboardInterrupt:
@@ -128,6 +125,23 @@ def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in _OPTIONS:
         with_options = option(with_options)
     return with_options
+
+
+def _key(file: IO[str] | None) -> str:
+    # No option takes the key itself: a command line is seen by every process of the machine.
+    where = "ONCEGATE_KEY" if file is None else "the file of --key-file"
+    try:
+        key = (os.environ.get("ONCEGATE_KEY", "") if file is None else file.read()).strip()
+    except UnicodeDecodeError:
+        key = "not text"
+    if _KEY.fullmatch(key):
+        return key
+    if key:
+        rule = "a key stands alone, without `Bearer` before it, and has neither spaces nor letters beyond ASCII"
+        raise Failure(f"what {where} holds is no API key: {rule}.", Exit.USAGE)
+    if file is not None:
+        raise Failure(f"{where} is empty: it has to hold an API key.", Exit.USAGE)
+    raise Failure("an API key is needed: set ONCEGATE_KEY, or name a file with --key-file.", Exit.USAGE)
 
 
 def _check_url(text: str) -> None:

@@ -69,13 +69,41 @@ async def test_what_is_no_gateway_is_told_apart(words: tuple[str, ...], code: in
     assert ("MAY have been carried out" in result.stderr) is (code == 4)
 
 
-@pytest.mark.parametrize("key", ["", "  ", "a b", "café"])
+@pytest.mark.parametrize("key", ["", "  "])
 def test_a_key_is_needed(key: str) -> None:
-    """Without a usable key nothing is sent, and the sentence says where one comes from."""
+    """Without a key nothing is sent, and the sentence says where one comes from."""
     result = run("tools", environment={"ONCEGATE_KEY": key})
 
     assert result.exit_code == 2
-    assert "ONCEGATE_KEY" in result.stderr
+    assert "an API key is needed: set ONCEGATE_KEY, or name a file" in result.stderr
+
+
+@pytest.mark.parametrize("key", ["Bearer og_abc_def", "a b", "café"])
+def test_what_is_no_key_is_said_to_be_none(key: str) -> None:
+    """Who has set the variable is not told to set it, and what it holds is not shown."""
+    result = run("tools", environment={"ONCEGATE_KEY": key})
+
+    assert result.exit_code == 2
+    assert "what ONCEGATE_KEY holds is no API key: a key stands alone, without `Bearer`" in result.stderr
+    assert key not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "the file of --key-file is empty"),
+        (b"\n", "the file of --key-file is empty"),
+        (b"Bearer og_abc_def\n", "what the file of --key-file holds is no API key"),
+        (b"\xff\xfe", "what the file of --key-file holds is no API key"),
+    ],
+)
+def test_a_key_file_without_a_key_is_said_so(tmp_path: Path, content: bytes, words: str) -> None:
+    """The file, and not the variable, which nobody set."""
+    (tmp_path / "key").write_bytes(content)
+    result = run("tools", "--key-file", str(tmp_path / "key"))
+
+    assert (result.exit_code, "ONCEGATE_KEY" in result.stderr) == (2, False)
+    assert words in result.stderr
 
 
 async def test_a_key_may_come_from_a_file(served: Served, tmp_path: Path) -> None:
