@@ -23,9 +23,10 @@ _OUTCOME_EXITS: Final = {
 }
 _KEY: Final = re.compile(r"[!-~]{1,4096}", re.ASCII)
 _NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL)
-
-
 _AGAIN: Final = "It MAY have been carried out. Make the same call again: it is the same operation."
+# A load balancer's own words come also after the gateway behind it has acted; elsewhere no two calls are one operation.
+_ELSEWHERE: Final = "Only if a gateway stands behind that address, it MAY have been carried out; do not send it there again before you know."
+_VERSIONED: Final = re.compile(r"/v\d+/*")
 
 
 @dataclass(slots=True)
@@ -62,11 +63,8 @@ class Gateway:
         try:
             return parse_envelope(response.json())
         except (ValueError, TypeError):
-            # A load balancer's own words come also after the gateway behind it has acted.
-            raise Failure(
-                f"{self.url} answered {response.status_code} and not as a gateway does; is ONCEGATE_URL right?"
-                + (f" {_AGAIN}" if changes else ""),
-                Exit.UNKNOWN if changes else Exit.UNREACHABLE,
+            raise self._no_gateway(
+                f"answered {response.status_code} and not as a gateway does", changes=changes
             ) from None
 
     def fetch(self, method: str, path: str, *, body: Any, changes: bool, **extra: Mapping[str, str]) -> httpx.Response:
@@ -82,11 +80,17 @@ class Gateway:
             reason = str(error).rstrip(".") or "timed out"
             raise Failure(f"no gateway answers at {self.url}: {reason}.", Exit.UNREACHABLE) from None
         except httpx.HTTPError as error:
+            if isinstance(error, httpx.RemoteProtocolError) and "illegal" in str(error):
+                raise self._no_gateway("answered with what is no HTTP", changes=changes) from None
             raise Failure(
                 f"the gateway at {self.url} took the request and did not answer ({type(error).__name__})."
                 + (f" {_AGAIN}" if changes else ""),
                 Exit.UNKNOWN if changes else Exit.UNREACHABLE,
             ) from None
+
+    def _no_gateway(self, said: str, *, changes: bool) -> Failure:
+        asks = f"{self.url} {said}; is ONCEGATE_URL right?"
+        return Failure(f"{asks} {_ELSEWHERE}", Exit.UNKNOWN) if changes else Failure(asks, Exit.UNREACHABLE)
 
 
 _OPTIONS: Final = (
@@ -152,6 +156,11 @@ def _check_url(text: str) -> None:
     if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65_536:
         raise Failure(
             f"ONCEGATE_URL, or --url, is `{text}`; it has to be a whole address, as in {_DEFAULT_URL}.", Exit.USAGE
+        )
+    if _VERSIONED.fullmatch(url.path):
+        bare = str(url.copy_with(raw_path=b"/")).rstrip("/")
+        raise Failure(
+            f"ONCEGATE_URL, or --url, is `{text}`; it is the gateway's address without a path: {bare}.", Exit.USAGE
         )
 
 

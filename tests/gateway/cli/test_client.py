@@ -50,12 +50,18 @@ async def test_an_answer_that_does_not_come_is_not_a_no(words: tuple[str, ...], 
 
 
 @pytest.mark.parametrize(("words", "code"), [(("call", "t"), 4), (("tools",), 3)])
-async def test_what_is_no_gateway_is_told_apart(words: tuple[str, ...], code: int) -> None:
-    """An answer without an envelope asks whether the address is right; behind it a call may have been carried out."""
+@pytest.mark.parametrize(
+    "said", [b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 2\r\n\r\nhi", b"-ERR no such command\r\n\r\n"]
+)
+async def test_what_is_no_gateway_is_told_apart(words: tuple[str, ...], code: int, said: bytes) -> None:
+    """An answer without an envelope asks whether the address is right; behind it a call may have been carried out.
+
+    Elsewhere the same call is no second time of one operation, so nobody is told to make it again.
+    """
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 2\r\n\r\nhi")
+        writer.write(said)
         writer.close()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
@@ -66,6 +72,7 @@ async def test_what_is_no_gateway_is_told_apart(words: tuple[str, ...], code: in
 
     assert result.exit_code == code
     assert "is ONCEGATE_URL right?" in result.stderr
+    assert "Make the same call again" not in result.stderr
     assert ("MAY have been carried out" in result.stderr) is (code == 4)
 
 
@@ -186,3 +193,12 @@ def test_an_address_that_is_none_is_a_usage_error(url: str) -> None:
     assert result.stderr == (
         f"error: ONCEGATE_URL, or --url, is `{url}`; it has to be a whole address, as in http://127.0.0.1:8080.\n"
     )
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v2"])
+def test_an_address_with_the_path_of_a_route_is_told_without_it(path: str) -> None:
+    """The gateway would say that there is no such route; nothing is sent."""
+    result = run("tools", environment={"ONCEGATE_URL": f"http://127.0.0.1:9{path}", "ONCEGATE_KEY": "k"})
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith("it is the gateway's address without a path: http://127.0.0.1:9.\n")
