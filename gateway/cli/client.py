@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import IO, Any, Final
@@ -10,10 +11,10 @@ from typing import IO, Any, Final
 import click
 import httpx
 
-from gateway.cli.exits import Exit, Failure
+from gateway.cli.exits import Exit, Failure, let_go
 from gateway.cli.output import print_json
 from gateway.contract.codes import CallOutcome
-from gateway.contract.envelope import Envelope, parse_envelope
+from gateway.contract.envelope import Envelope, ToolError, parse_envelope
 
 _DEFAULT_URL: Final = "http://127.0.0.1:8080"
 _OUTCOME_EXITS: Final = {
@@ -31,9 +32,14 @@ _VERSIONED: Final = re.compile(r"/v\d+/*")
 
 @dataclass(slots=True)
 class Sent:
-    """Whether a request that changes something may have left; from its first byte on nobody can take it back."""
+    """Whether a request that changes something may have left; from its first byte on nobody can take it back.
+
+    Attributes:
+        answer: the gateway's, of whatever request.
+    """
 
     change: bool = False
+    answer: Envelope | None = None
 
     def watch(self, event: str, _: Mapping[str, Any]) -> None:
         """The `trace` extension of httpcore: called before the first byte is written, and at every other step."""
@@ -61,11 +67,12 @@ class Gateway:
         changes = method != "GET" if changes is None else changes
         response = self.fetch(method, path, body=body, changes=changes, **extra)
         try:
-            return parse_envelope(response.json())
+            self.sent.answer = parse_envelope(response.json())
         except (ValueError, TypeError):
             raise self._no_gateway(
                 f"answered {response.status_code} and not as a gateway does", changes=changes
             ) from None
+        return self.sent.answer
 
     def fetch(self, method: str, path: str, *, body: Any, changes: bool, **extra: Mapping[str, str]) -> httpx.Response:
         """The bare answer of one request; raises as `ask`."""
@@ -124,11 +131,31 @@ def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
             if gateway.sent.change:
                 raise Failure(f"interrupted. {_AGAIN}", Exit.UNKNOWN) from None
             raise
+        except OSError as error:
+            raise _unwritten(gateway.sent, error) from None
 
     with_options: Callable[..., None] = wrapped
     for option in _OPTIONS:
         with_options = option(with_options)
     return with_options
+
+
+def _unwritten(sent: Sent, error: OSError) -> Exception:
+    """What becomes of a command whose answer is there and cannot be written down."""
+    if sent.answer is None:
+        return error
+    let_go(sys.stdout)
+    if sent.answer.error is not None:
+        return _refused(sent.answer.error)
+    reason = error.strerror or type(error).__name__
+    if sent.change:
+        done = f"it was carried out, but its result could not be written: {reason}. It is not carried out again."
+        return Failure(done, Exit.EXECUTED)
+    return error if isinstance(error, BrokenPipeError) else Failure(f"no output: {reason}.", Exit.USAGE)
+
+
+def _refused(error: ToolError) -> Failure:
+    return Failure(f"{error.code.value}: {error.message}", _OUTCOME_EXITS[error.outcome])
 
 
 def _key(file: IO[str] | None) -> str:
@@ -177,7 +204,5 @@ def finish(envelope: Envelope, *, as_json: bool, show: Callable[[Any], None]) ->
         if not as_json:
             show(envelope.data)
         return
-    code = _OUTCOME_EXITS[envelope.error.outcome]
-    if as_json:
-        raise click.exceptions.Exit(code)
-    raise Failure(f"{envelope.error.code.value}: {envelope.error.message}", code)
+    refused = _refused(envelope.error)
+    raise click.exceptions.Exit(refused.exit_code) if as_json else refused

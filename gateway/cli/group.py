@@ -1,15 +1,16 @@
 """The table of commands, and the one place where an error becomes a sentence and an exit code."""
 
+import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
 
-from gateway.cli.exits import EXIT_HELP, Exit, Failure
+from gateway.cli.exits import EXIT_HELP, Exit, Failure, let_go
 
 # Name -> the module that has it as `command`, and its line in `oncegate --help`.
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -51,17 +52,15 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - the table's own promise, held by a test
         return command
 
+    def make_context(self, *args: Any, **named: Any) -> click.Context:
+        """As click does, with the ends of `invoke`: this is where `--help` prints."""
+        with _ends():
+            return super().make_context(*args, **named)
+
     def invoke(self, ctx: click.Context) -> object:
-        """As click does, but an interruption has a code of its own: click's 1 would say that nothing was executed."""
-        try:
+        """As click does, but for ends to which click gives 1, which would say that nothing was executed."""
+        with _ends():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise _interrupted() from None
-        except click.Abort as abort:
-            # click's prompts make Abort of Ctrl-C, as of a no.
-            if isinstance(abort.__context__, KeyboardInterrupt):
-                raise _interrupted() from None
-            raise
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The table again: click's own would import every command for a press of the tab key."""
@@ -71,6 +70,23 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@contextlib.contextmanager
+def _ends() -> Iterator[None]:
+    """An interruption and a reader that has gone have codes of their own."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _interrupted() from None
+    except click.Abort as abort:
+        # click's prompts make Abort of Ctrl-C, as of a no.
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            raise _interrupted() from None
+        raise
+    except BrokenPipeError:
+        let_go(sys.stdout)
+        raise click.exceptions.Exit(Exit.CLOSED) from None
 
 
 def _interrupted() -> Failure:

@@ -8,6 +8,7 @@ from gateway.contract.call import ToolCall
 from gateway.contract.codes import FACTS, CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, parse_envelope, succeed
 from tests.gateway.cli.run import run_against
+from tests.gateway.cli.unwritten import no_space, nobody_reads, run_into
 from tests.gateway.fronts.http.fake_core import FakeCore
 from tests.gateway.fronts.http.served import Served, serving
 
@@ -84,3 +85,39 @@ async def test_a_tool_that_would_leave_its_path_does_not(served: Served) -> None
 
     assert result.exit_code == 1
     assert "route_not_found" in result.stderr
+
+
+@pytest.mark.parametrize("words", [("call", "t"), ("call", "t", "--json")])
+async def test_a_result_that_cannot_be_written_was_carried_out_all_the_same(
+    served: Served, words: tuple[str, ...]
+) -> None:
+    """On a full disk or into a pipe that nobody reads: 5, and neither a fault of oncegate nor a no."""
+    for into in (no_space, nobody_reads):
+        with into() as stdout:
+            code, said = await run_into(served, stdout, *words)
+
+        assert (code, said.count("\n")) == (5, 1)
+        assert said.startswith("error: it was carried out, but its result could not be written: ")
+
+
+async def test_a_code_is_not_lost_with_the_words(served: Served) -> None:
+    """Nothing can be told on either stream; the code is the outcome's."""
+    with no_space() as full:
+        code, _ = await run_into(served, full, "call", "t", stderr=full)
+
+    assert code == 5
+
+
+@pytest.mark.parametrize("code", [ErrorCode.DECLINED, ErrorCode.OUTCOME_UNKNOWN])
+async def test_a_refusal_that_cannot_be_written_keeps_its_code(code: ErrorCode) -> None:
+    """The JSON is lost, and its sentence stands in its place."""
+
+    async def refuse(_: ToolCall) -> Envelope:
+        return fail(code, Meta(request_id="r"))
+
+    async with serving(FakeCore(on_call=refuse)) as served:
+        with no_space() as stdout:
+            ended = await run_into(served, stdout, "call", "t", "--json")
+
+    assert ended[0] == CODES[FACTS[code].outcome]
+    assert ended[1].startswith(f"error: {code.value}: ")

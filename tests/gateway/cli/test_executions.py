@@ -3,11 +3,14 @@
 import json
 from dataclasses import asdict
 
+import pytest
+
 from gateway.cli.output import moment
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
 from gateway.contract.requests import ExecutionQuery
 from tests.gateway.cli.run import run_against
+from tests.gateway.cli.unwritten import no_space, nobody_reads, run_into
 from tests.gateway.fronts.http.fake_core import ROW, FakeCore
 from tests.gateway.fronts.http.served import Served, serving
 
@@ -39,3 +42,16 @@ async def test_a_failure_is_the_envelope() -> None:
 
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == "store_unavailable"
+
+
+@pytest.mark.parametrize("words", [("executions", "--json"), ("executions",), ("executions", "--help")])
+async def test_a_reader_that_has_gone_is_no_no(served: Served, words: tuple[str, ...]) -> None:
+    """`| head -1` has what it wanted: the command ends without a word and as other tools do."""
+    with nobody_reads() as stdout:
+        assert await run_into(served, stdout, *words) == (141, "")
+
+
+async def test_rows_that_cannot_be_written_are_no_fault_of_ours(served: Served) -> None:
+    """Whoever named the output is told."""
+    with no_space() as stdout:
+        assert await run_into(served, stdout, "executions") == (2, "error: no output: No space left on device.\n")
