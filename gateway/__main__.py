@@ -1,5 +1,5 @@
 """`python -m gateway` is `oncegate`."""
 
-from gateway.cli.group import main
+from gateway.cli import main
 
 main()

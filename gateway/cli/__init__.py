@@ -1,9 +1,9 @@
 """The command `oncegate`. Every command is imported when it is called, so that the others cost nothing."""
 
-import platform
 import sys
 
 from gateway import __version__
+from gateway.cli.interrupts import leave_at_once
 
 _OURS = ("gateway", "agent_client")
 _USAGE = 2
@@ -16,6 +16,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     What the base installs is the client: without the extra `gateway` there is no command but `version`, and that is said in a sentence.
     """
+    leave_at_once()
     try:
         from gateway.cli.group import main as run  # noqa: PLC0415 - it needs what may be missing
 
@@ -25,6 +26,8 @@ def main(arguments: list[str] | None = None) -> None:
         if not name or name in _OURS:
             raise
         if (sys.argv[1:] if arguments is None else arguments) == ["version"]:
+            import platform  # noqa: PLC0415 - nobody else needs it
+
             print(f"oncegate {__version__} (Python {platform.python_version()}, the client alone)")
             return
         print(f"error: {name} is not installed: {_INSTALLING}", file=sys.stderr)

@@ -12,6 +12,7 @@ import click
 import httpx
 
 from gateway.cli.exits import Exit, Failure, let_go
+from gateway.cli.interrupts import ignore
 from gateway.cli.output import print_json
 from gateway.contract.codes import CallOutcome
 from gateway.contract.envelope import Envelope, ToolError, parse_envelope
@@ -65,14 +66,22 @@ class Gateway:
             Failure: UNREACHABLE when nothing was sent; UNKNOWN when it may have been, and no gateway's answer came.
         """
         changes = method != "GET" if changes is None else changes
-        response = self.fetch(method, path, body=body, changes=changes, **extra)
         try:
-            self.sent.answer = parse_envelope(response.json())
-        except (ValueError, TypeError):
-            raise self._no_gateway(
-                f"answered {response.status_code} and not as a gateway does", changes=changes
-            ) from None
+            self.sent.answer = self._envelope(
+                self.fetch(method, path, body=body, changes=changes, **extra), changes=changes
+            )
+        finally:
+            # What is known of a change is known now, and no Ctrl-C makes another code of it.
+            if self.sent.change:
+                ignore()
         return self.sent.answer
+
+    def _envelope(self, response: httpx.Response, *, changes: bool) -> Envelope:
+        try:
+            return parse_envelope(response.json())
+        except (ValueError, TypeError):
+            said = f"answered {response.status_code} and not as a gateway does"
+            raise self._no_gateway(said, changes=changes) from None
 
     def fetch(self, method: str, path: str, *, body: Any, changes: bool, **extra: Mapping[str, str]) -> httpx.Response:
         """The bare answer of one request; raises as `ask`."""
@@ -127,8 +136,9 @@ def gateway_options(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(gateway=gateway, **rest)
         except KeyboardInterrupt:
-            # Also while the answer is read or printed: whoever interrupts has not seen it whole.
+            # Also while the answer is read: whoever interrupts has not seen it. While it is printed nobody can.
             if gateway.sent.change:
+                ignore()
                 raise Failure(f"interrupted. {_AGAIN}", Exit.UNKNOWN) from None
             raise
         except OSError as error:

@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from gateway.cli.exits import EXIT_HELP, Exit, Failure, let_go
+from gateway.cli.interrupts import SAID, ignore, listen
 
 # Name -> the module that has it as `command`, and its line in `oncegate --help`.
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -49,6 +50,7 @@ class LazyGroup(click.Group):
         if entry is None:
             return None
         command = importlib.import_module(entry[0]).command
+        listen()
         assert isinstance(command, click.Command)  # noqa: S101 - the table's own promise, held by a test
         return command
 
@@ -90,7 +92,7 @@ def _ends() -> Iterator[None]:
 
 
 def _interrupted() -> Failure:
-    return Failure("interrupted; it was not finished.", Exit.INTERRUPTED)
+    return Failure(SAID, Exit.INTERRUPTED)
 
 
 @click.group(
@@ -122,3 +124,5 @@ def main(arguments: list[str] | None = None) -> None:
         )
         failure.show()
         sys.exit(failure.exit_code)
+    finally:
+        ignore()
