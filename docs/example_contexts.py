@@ -105,7 +105,12 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
     _C.APPROVAL_DENIED: (replace(REFUND, approval_id="01JB3KAPPR"),),
     _C.INTENT_STALE: (replace(REFUND, reason="the operation key differs"),),
     _C.IDEMPOTENCY_CONFLICT: (
-        replace(REFUND, state="done", differing=("amount_paise",), settled_at="2026-10-28T09:14:02Z"),
+        replace(
+            REFUND, state="done", differing=("amount_paise",), settled_at="2026-10-28T09:14:02Z", settled_by="attempt"
+        ),
+        replace(
+            REFUND, state="done", differing=("amount_paise",), settled_at="2026-10-28T11:40:55Z", settled_by="lookup"
+        ),
         replace(REFUND, state="sent", differing=("amount_paise",)),
         replace(REFUND, state="unknown", differing=("amount_paise",)),
         replace(MESSAGE, state="refused", differing=("template",), operation_id="01JB3M0N"),

@@ -50,6 +50,7 @@ def _conflict(record: Record, visit: Visit) -> Envelope:
         state=record.state.value,
         operation_id=record.operation_id,
         settled_at=rfc3339(record.settled_wall),
+        settled_by=record.settled_by,
     )
 
 

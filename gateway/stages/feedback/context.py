@@ -69,7 +69,8 @@ class Context:
         operation_id: the operation that stands in the way or that is meant.
         differing: names of the arguments that differ from that operation's.
         state: how that operation stands, as `operation/record.py` names it.
-        settled_at: RFC 3339, when it was done.
+        settled_at: RFC 3339, when its outcome was known. That is when it was done only where `settled_by` is `attempt`
+            or `late_answer`: a look-up or an operator may come much later.
         failures: of the last `calls` calls to the dependency; `last_code` of the last of them.
     """
 
@@ -104,6 +105,7 @@ class Context:
     differing: tuple[str, ...] = ()
     state: str | None = None
     settled_at: str | None = None
+    settled_by: str | None = None
     blocker: Blocker | None = None
     failures: int | None = None
     calls: int | None = None

@@ -177,8 +177,14 @@ def _operation(context: Context) -> str:
     return f"operation {context.operation_id}" if context.operation_id else "the operation"
 
 
+_BY_ANSWER: Final = frozenset({"attempt", "late_answer"})
+"""Settled by the answer of the downstream itself, as it came: then, and only then, that was when it was done."""
+
+
 def _since(context: Context) -> str:
-    return f" at {context.settled_at}" if context.settled_at else ""
+    if not context.settled_at:
+        return ""
+    return f" at {context.settled_at}" if context.settled_by in _BY_ANSWER else f" (settled at {context.settled_at})"
 
 
 def _taken(context: Context) -> str:

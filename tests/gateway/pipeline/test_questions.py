@@ -168,6 +168,9 @@ async def test_a_person_settles_as_executed(rig: MakeRig) -> None:
     assert settled.data["evidence"] == "ledger 4711"
     again = await gateway.call()
     assert (again.data, again.meta.replayed) == (DONE.result, True)
+    conflict = (await gateway.call(amount=6)).error
+    assert conflict is not None
+    assert " was already carried out (settled at 20" in conflict.message
     assert (await gateway.call("A", tool="other")).ok
     rows = await gateway.rows()
     assert [(row.kind, row.settled_by) for row in rows][:2] == [

@@ -198,6 +198,7 @@ FACTS_THAT_SHOW: dict[str, tuple[ErrorCode, Any]] = {
     "differing": (ErrorCode.IDEMPOTENCY_CONFLICT, ("amount",)),
     "state": (ErrorCode.IDEMPOTENCY_CONFLICT, "sent"),
     "settled_at": (ErrorCode.IDEMPOTENCY_CONFLICT, "2026-10-28T09:14:02Z"),
+    "settled_by": (ErrorCode.IDEMPOTENCY_CONFLICT, "attempt"),
     "blocker": (ErrorCode.BLOCKED_BY_UNKNOWN, Blocker(tool="t", operation_id="op-1", hold="order", value=1)),
     "failures": (ErrorCode.CIRCUIT_OPEN, 5),
     "calls": (ErrorCode.CIRCUIT_OPEN, 9),
@@ -208,6 +209,7 @@ GIVEN: dict[str, Any] = {
     "shown": {"tool": "issue_refund", "arguments": {"a": 1}},
     "sensitive": {"tool": "issue_refund", "arguments": {"a": 1}},
     "needed_s": {"deadline_s": 0.5},
+    "settled_by": {"settled_at": "2026-10-28T09:14:02Z"},
     "calls": {"failures": 5},
     "last_code": {"failures": 5},
 }
@@ -220,6 +222,29 @@ def test_no_fact_is_ignored(field: str) -> None:
     without = Context(**GIVEN.get(field, {}))
 
     assert observe(code, replace(without, **{field: value})) != observe(code, without)
+
+
+@pytest.mark.parametrize(
+    ("settled_by", "when"),
+    [
+        ("attempt", "carried out at 2026-10-28T09:14:02Z with"),
+        ("late_answer", "carried out at 2026-10-28T09:14:02Z with"),
+        ("lookup", "carried out (settled at 2026-10-28T09:14:02Z) with"),
+        ("replay", "carried out (settled at 2026-10-28T09:14:02Z) with"),
+        ("operator:lead", "carried out (settled at 2026-10-28T09:14:02Z) with"),
+    ],
+)
+def test_the_time_at_which_it_was_learned_is_not_told_as_the_time_at_which_it_was_done(
+    settled_by: str, when: str
+) -> None:
+    """Only an answer of the downstream dates the effect; and the caller is not told which operator it was."""
+    told = observe(
+        ErrorCode.IDEMPOTENCY_CONFLICT,
+        replace(REFUND, state="done", differing=("amount",), settled_at="2026-10-28T09:14:02Z", settled_by=settled_by),
+    )
+
+    assert when in told
+    assert "lead" not in told
 
 
 def test_a_code_that_is_none_is_not_repeated() -> None:
