@@ -6,7 +6,7 @@
     python examples/order_8472.py           # the same command goes on: after an approval as after a crash
 
 The model is a script. For a real one: `--model gpt-5-mini`, with its key in OPENAI_API_KEY (`--models-at URL` for others).
-Ends with 0 when the refund is verified, 3 while a person must decide, 1 when there is none.
+Ends with 0 when the refund is verified, 3 while a person must decide, 130 by Ctrl-C, 1 when there is none.
 """
 
 import argparse
@@ -153,5 +153,14 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
+def program() -> int:
+    """`main` as a command. Ctrl-C is a crash like any other: what is known is durable."""
+    try:
+        return asyncio.run(main())
+    except KeyboardInterrupt:
+        print("Interrupted. The task keeps its place: the same command goes on.", file=sys.stderr)
+        return 130
+
+
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(program())

@@ -1,6 +1,9 @@
 """The example, as it is, against a real gateway whose approvals are its own."""
 
+import asyncio
 import json
+import signal
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,8 +16,9 @@ from agent_client.examples.order_8472 import main, refund, script
 from agent_client.fold import fold
 from agent_client.state import LoopState
 from tests.agent_client.conftest import MakeWorld
-from tests.agent_client.wire_server import Say, answer, serving
+from tests.agent_client.wire_server import Say, answer, closed_port, serving
 from tests.agent_client.world import CUSTOMER, TOKEN, World
+from tests.waiting import PATIENCE_S
 
 TASK = "task-8472-a"
 ROOT = Path(__file__).parents[3]
@@ -102,6 +106,38 @@ async def test_without_a_key_it_says_what_is_missing(
 
     assert ended.value.code == 2
     assert "ONCEGATE_KEY" in capsys.readouterr().err
+
+
+# A shell's background job starts with SIGINT ignored; a person at a terminal does not.
+AT_A_TERMINAL = (
+    "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "runpy.run_module('agent_client.examples.order_8472', run_name='__main__')"
+)
+
+
+async def test_ctrl_c_while_it_waits_for_a_gateway_is_one_sentence_and_the_task_goes_on(
+    arguments: list[str],
+) -> None:
+    """The wait is said when it begins; interrupted, there is no traceback, and the same command goes on."""
+    elsewhere = ["--url", closed_port(), *arguments[2:]]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", AT_A_TERMINAL, *elsewhere), stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            said = await process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            rest = await process.stderr.read()
+            code = await process.wait()
+    except BaseException:
+        process.kill()
+        await process.wait()
+        raise
+
+    assert b"task-8472-a waits up to 60 s for its gateway: no connection" in said
+    assert (code, rest) == (130, b"Interrupted. The task keeps its place: the same command goes on.\n")
+    assert await main(arguments) == 3
 
 
 def test_the_example_is_where_a_newcomer_looks() -> None:
