@@ -68,4 +68,7 @@ def _cycles(recent: Sequence[str], period: int) -> bool:
 def _done_lately(state: LoopState) -> str:
     """The last calls and what they brought, each once."""
     lines = dict.fromkeys(record.summary for record in state.tool_history[-4:])
-    return "; ".join(line for line in lines if line) or "no tool was called"
+    if done := "; ".join(line for line in lines if line):
+        return done
+    rejected = dict.fromkeys(told.text for told in state.observations[-4:] if told.call_id is not None)
+    return "; ".join(rejected) or "no tool was called"

@@ -8,6 +8,7 @@ from typing import Final
 from agent_client.approvals import Ruling, awakening, look
 from agent_client.codec import headline_of, read_event, state_of, write_event
 from agent_client.events import Admitted, Entered, Event, Finished, Flagged, GatewayAway, Marked
+from agent_client.findings import Findings
 from agent_client.fold import fold
 from agent_client.journal import Commit, Log, StaleVersion, TaskQuery
 from agent_client.limits import Limits
@@ -233,6 +234,8 @@ class Runner:
             invocation=invocation,
         )
         await reconcile(run)
+        if run.state.running and (end := _unequipped(run)) is not None:
+            await recorder.checkpoint(*_flags(run.state), end)
         await carry_on(run)
 
     async def _sight(self, state: LoopState) -> Sight | None:
@@ -278,6 +281,15 @@ class Runner:
         state = recorder.state
         _LOG.warning("task %s waits up to %g s for its gateway: %s", state.task_id, state.limits.reconcile_seconds, why)
         await recorder.note(GatewayAway(detail=f"{why}; {_KEPT}", at_wall=self._clock.wall()))
+
+
+def _unequipped(run: Run) -> Finished | None:
+    """All tools of the task are withheld: no model can do anything about that, and none is asked."""
+    task = run.task
+    if not task.tools or run.toolbox.tools or task.completion(Findings(run.state))[0]:
+        return None
+    none = f"this key may use none of the tools that the task declares: {', '.join(task.tools)}"
+    return Finished(reason=Reason.GATEWAY_REFUSED, detail=f"{none}; give it their permissions, or look at their names")
 
 
 def _flags(state: LoopState) -> tuple[Flagged, ...]:

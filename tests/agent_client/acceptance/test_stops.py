@@ -253,6 +253,30 @@ async def test_L31_a_gateway_that_is_not_there_at_the_beginning_does_not_end_the
     assert 7 <= clock.monotonic() - began < 9
 
 
+@pytest.mark.parametrize("line", [SMALL, DONE, reply(("finish", {"outcome": "cannot", "summary": "no way"}))])
+async def test_a_key_that_may_use_none_of_the_tasks_tools_is_said_to_be_the_reason(
+    office: Office, line: ModelReply
+) -> None:
+    """Whatever a model would say of it: it is not asked, and the end names the tools."""
+    office.task.tools = ("list_shipments", "delay_shipment")
+
+    state, model = await ran(office, line)
+
+    assert (state.status, state.reason, len(model.seen)) == (Status.FAILED, Reason.GATEWAY_REFUSED, 0)
+    assert "this key may use none of the tools that the task declares: list_shipments, delay_shipment" in state.detail
+
+
+async def test_L33_calls_that_were_rejected_are_not_told_as_no_calls(office: Office) -> None:
+    """A key without one of the tools: the end says what was wrong with what was proposed."""
+    office.task.tools = ("lookup_order", "list_shipments")
+
+    state, _ = await ran(office, *(reply(("list_shipments", {"n": n})) for n in range(9)), max_steps=9)
+
+    assert (state.status, state.reason) == (Status.NO_PROGRESS, Reason.NO_STATE_CHANGE)
+    assert "no tool named 'list_shipments' is offered now" in state.detail
+    assert "no tool was called" not in state.detail
+
+
 async def test_L09_no_rationale_changes_what_happens(office: Office) -> None:
     """The same calls with and without a page of prose bring the same state, turns aside."""
     plain, _ = await ran(office, READ, DONE, max_steps=2)
