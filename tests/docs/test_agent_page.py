@@ -1,5 +1,6 @@
 """docs/agent.md: its blocks, run in their order by one shell, and its words against the program."""
 
+import ast
 import contextlib
 import os
 import re
@@ -13,7 +14,10 @@ from typing import Final
 
 import pytest
 
+from agent_client.arguments import misfit
 from agent_client.status import STATUS_OF, Reason, Status
+from agent_client.task_type import RESERVED
+from agent_client.toolbox import RUNTIME_TOOLS
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = (ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
@@ -79,6 +83,18 @@ def test_every_block_is_one_that_is_run() -> None:
     """No third kind of block stands on the page."""
     assert PAGE.count("```") == 2 * (len(SHELL) + len(PYTHON))
     assert len(PYTHON) == 4
+
+
+def test_every_tool_of_the_runtime_is_on_the_page_with_its_arguments() -> None:
+    """A model ends its task by one of them; the page's last words on it are a call that would be accepted."""
+    told = dict(re.findall(r"^- `(\w+)`, with (.+(?:\n  .+)*)", PAGE, re.MULTILINE))
+
+    assert set(told) == set(RESERVED)
+    for name, words in told.items():
+        assert set(RUNTIME_TOOLS[name].parameters["properties"]) <= set(re.findall(r"`(\w+)`", words))
+    (name, given), *_ = [ast.literal_eval(call) for call in re.findall(r'`(\("finish", .+\))`', PAGE)]
+    assert misfit(given, RUNTIME_TOOLS[name].parameters) is None
+    assert "`no_tool_call: …" in PAGE
 
 
 def test_every_status_is_on_the_page_with_reasons_of_its_own() -> None:
