@@ -4,7 +4,6 @@ Nothing is simulated: two providers and a gateway are processes of their own, th
 """
 
 import asyncio
-import signal
 import sys
 import tempfile
 from contextlib import AsyncExitStack
@@ -29,8 +28,7 @@ from gateway.demo.sides import (
     through_gateway,
     without_gateway,
 )
-
-INTERRUPTED = 130
+from gateway.demo.stopping import INTERRUPTED, ended, stop_on_signals
 
 
 def run_demo(*, out: TextIO | None = None, pace: Pace | None = None, by_hand: bool = False) -> int:
@@ -44,7 +42,7 @@ def run_demo(*, out: TextIO | None = None, pace: Pace | None = None, by_hand: bo
     try:
         return asyncio.run(_run(screen, pace or Pace(), by_hand=by_hand))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        screen.title("Stopped. Nothing was left running.")
+        screen.stopped()
         return INTERRUPTED
     except (NotStartedError, KeyNotMadeError) as problem:
         screen.title("The demo could not be started.")
@@ -53,19 +51,17 @@ def run_demo(*, out: TextIO | None = None, pace: Pace | None = None, by_hand: bo
 
 
 async def _run(screen: Screen, pace: Pace, *, by_hand: bool) -> int:
-    this = asyncio.current_task()
-    assert this is not None  # noqa: S101 - asyncio.run made it
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    stop_on_signals(screen)
     with tempfile.TemporaryDirectory(prefix="oncegate-demo-") as name:
         folder = Path(name)
         _introduce(screen, pace)
         async with AsyncExitStack() as running:
             alone = await slow_provider(folder / Side.NAIVE, pace)
-            running.push_async_callback(alone.stop)
+            running.push_async_exit(ended(alone))
             behind = await slow_provider(folder / Side.GATEWAY, pace)
-            running.push_async_callback(behind.stop)
+            running.push_async_exit(ended(behind))
             door = await open_door(folder / Side.GATEWAY, behind, pace)
-            running.push_async_callback(door.gateway.stop)
+            running.push_async_exit(ended(door.gateway))
             naive, ours = await _side_by_side(screen, pace, alone, behind, door)
             _tell_of_refunds(screen, naive, ours)
             _tell_of_doubt(screen, ours)

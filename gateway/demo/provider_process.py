@@ -87,3 +87,8 @@ class ProviderProcess:
         """End it; returns its exit code."""
         await self._http.aclose()
         return await self._child.stop()
+
+    async def kill(self) -> int:
+        """SIGKILL; returns its exit code."""
+        await self._http.aclose()
+        return await self._child.kill()

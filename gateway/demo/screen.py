@@ -38,6 +38,7 @@ class Screen:
         self._out = out
         self._colours = colours
         self._width = width
+        self._over = False
 
     @classmethod
     def on(cls, out: TextIO) -> "Screen":
@@ -81,10 +82,23 @@ class Screen:
             line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             self._line(f"  {self._inked(line, Ink.DIM if number == 0 else Ink.PLAIN)}")
 
+    def stopping(self) -> None:
+        """Say that it is being stopped, once. What still happens is no part of the story, and is not shown."""
+        if not self._over:
+            self.title("Stopping…")
+        self._over = True
+
+    def stopped(self) -> None:
+        """The last line of what was stopped."""
+        self._over = False
+        self.title("Stopped. Nothing was left running.")
+
     def _inked(self, text: str, ink: Ink) -> str:
         return f"\x1b[{ink}m{text}\x1b[0m" if self._colours and ink else text
 
     def _line(self, text: str) -> None:
+        if self._over:
+            return
         self._out.write(f"{text}\n")
         self._out.flush()
 

@@ -5,7 +5,6 @@ for the provider's answer, so that nobody is left who could hear it.
 """
 
 import asyncio
-import signal
 import sys
 import tempfile
 import time
@@ -21,8 +20,8 @@ from gateway.demo.provider_process import ProviderProcess
 from gateway.demo.redis_process import RedisProcess
 from gateway.demo.screen import Ink, Screen
 from gateway.demo.sides import AMOUNT_PAISE, ORDER, PAYMENT, Pace, slow_provider
+from gateway.demo.stopping import INTERRUPTED, ended, stop_on_signals
 
-INTERRUPTED: Final = 130
 SETTLED_WITHIN_S: Final = 40.0
 OPTIONS: Final = {"ONCEGATE_LEASE_S": "2", "ONCEGATE_SWEEP_INTERVAL_S": "0.5"}
 """An owner that has been silent for 2 s is taken for dead: the default of 15 s would make the demo longer."""
@@ -81,7 +80,7 @@ def run_demo(*, out: TextIO | None = None, pace: Pace | None = None) -> int:
     try:
         return asyncio.run(_run(screen, pace or Pace()))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        screen.title("Stopped. Nothing was left running.")
+        screen.stopped()
         return INTERRUPTED
     except (NotStartedError, KeyNotMadeError) as problem:
         screen.title("The demo could not be started.")
@@ -90,9 +89,7 @@ def run_demo(*, out: TextIO | None = None, pace: Pace | None = None) -> int:
 
 
 async def _run(screen: Screen, pace: Pace) -> int:
-    this = asyncio.current_task()
-    assert this is not None  # noqa: S101 - asyncio.run made it
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    stop_on_signals(screen)
     screen.title("Two gateways on one Redis. The provider is slow; one gateway will be killed.")
     with tempfile.TemporaryDirectory(prefix="oncegate-demo-") as folder:
         async with AsyncExitStack() as running:
@@ -104,9 +101,9 @@ async def _run(screen: Screen, pace: Pace) -> int:
 async def _stand(root: Path, pace: Pace, screen: Screen, running: AsyncExitStack) -> Stand:
     folder = root / "run"
     provider = await slow_provider(folder, pace)
-    running.push_async_callback(provider.stop)
+    running.push_async_exit(ended(provider))
     server = await RedisProcess.start(folder)
-    running.push_async_callback(server.stop)
+    running.push_async_exit(ended(server))
     permissions = ("refunds:write", "refunds:read")
     key = await create_key(folder / "keys.json", subject="support-agent", tenant="demo", permissions=permissions)
     gateways: list[Child] = []
@@ -121,7 +118,7 @@ async def _stand(root: Path, pace: Pace, screen: Screen, running: AsyncExitStack
                 store=server.url,
             )
         )
-        running.push_async_callback(gateways[-1].stop)
+        running.push_async_exit(ended(gateways[-1]))
     return Stand(
         provider=provider,
         gateways=(gateways[0], gateways[1]),

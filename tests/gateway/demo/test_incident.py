@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.demo.incident import INTERRUPTED, run_demo
+from gateway.demo.incident import run_demo
 from gateway.demo.sides import MANIFESTS, Pace
+from gateway.demo.stopping import INTERRUPTED
 
 pytestmark = pytest.mark.slow
 
@@ -90,7 +91,10 @@ def test_an_interrupted_demo_leaves_nothing_running(
     fast: Pace,
     tmp_path: Path,
 ) -> None:
-    """Ctrl-C or SIGTERM in the middle of the wait, for the provider or for a person: children and files are gone."""
+    """Ctrl-C or SIGTERM in the middle of the wait, for the provider or for a person: children and files are gone.
+
+    It is said at once, and nothing that still happens is told as if it belonged to the incident.
+    """
     mark = f"DEMO_TEST={os.getpid()}-{time.monotonic_ns()}"
     name, _, value = mark.partition("=")
     (tmp_path / "tmp").mkdir()
@@ -108,8 +112,9 @@ def test_an_interrupted_demo_leaves_nothing_running(
             break
     running = len(_children_of(mark))
     demo.send_signal(how)
-    demo.communicate(timeout=30)
+    said = demo.communicate(timeout=30)[0].splitlines()
 
+    assert said[-4:] == ["", "Stopping…", "", "Stopped. Nothing was left running."], said
     assert running == 4, "".join(lines)
     assert demo.returncode == INTERRUPTED
     assert (_children_of(mark), list((tmp_path / "tmp").iterdir())) == ([], [])

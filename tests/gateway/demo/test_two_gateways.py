@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gateway.demo.sides import MANIFESTS, Pace
-from gateway.demo.two_gateways import INTERRUPTED, run_demo
+from gateway.demo.stopping import INTERRUPTED
+from gateway.demo.two_gateways import run_demo
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,10 @@ def test_a_gateway_that_does_not_start_is_said_so(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the process table of Linux")
 def test_an_interrupted_demo_leaves_nothing_running(tmp_path: Path) -> None:
-    """SIGTERM in the middle of the wait: provider, Redis and both gateways are gone, and so are their files."""
+    """SIGTERM in the middle of the wait: provider, Redis and both gateways are gone, and so are their files.
+
+    It is said at once, and nothing is told after it.
+    """
     demo = subprocess.Popen(
         [sys.executable, "-m", "gateway", "demo", "--redis"],
         env={**os.environ, "TMPDIR": str(tmp_path)},
@@ -59,8 +63,9 @@ def test_an_interrupted_demo_leaves_nothing_running(tmp_path: Path) -> None:
             break
     children = Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
     demo.send_signal(signal.SIGTERM)
-    demo.communicate(timeout=60)
+    said = demo.communicate(timeout=60)[0].splitlines()
 
+    assert said[-4:] == ["", "Stopping…", "", "Stopped. Nothing was left running."]
     assert len(children) == 4
     assert demo.returncode == INTERRUPTED
     assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
