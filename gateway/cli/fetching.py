@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from gateway.cli.addresses import refuse_credentials
 from gateway.cli.exits import Exit, Failure
 from gateway.manifest.openapi.document import MAX_BYTES
 
@@ -35,6 +36,7 @@ def _fetched(url: str) -> bytes:
     """One GET of what the operator named: no redirect, no proxy, bounded."""
     import httpx  # noqa: PLC0415 - a file needs none
 
+    refuse_credentials("the document's URL", url)
     body = bytearray()
     try:
         with (

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from gateway.cli.addresses import refuse_credentials
 from gateway.cli.drafts import write_drafts
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.output import json_option, print_json, print_table
@@ -97,6 +98,7 @@ def mcp(
 def _at_url(url: str, prefix: str | None, owner: str, headers: tuple[str, ...]) -> "Place":
     from gateway.manifest.mcp.drafts import Place  # noqa: PLC0415 - as above
 
+    refuse_credentials("the server's URL", url)
     if not _URL.fullmatch(url):
         raise Failure(f"{url!r} is no http(s) URL of a server, without a query.", Exit.USAGE)
     parts = urlsplit(url)
