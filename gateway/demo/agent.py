@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import httpx
 
+from gateway.demo import typed
 from gateway.demo.gateway_process import COMMAND, unsettled
 from gateway.demo.processes import Ended, run_to_end
 from gateway.demo.provider_process import ProviderProcess
@@ -63,7 +64,7 @@ class Asked:
     @property
     def words(self) -> str:
         """The command for a shell."""
-        return shlex.join(("oncegate", *self.command))
+        return f"{typed.oncegate()} {shlex.join(self.command)}"
 
 
 async def with_an_agent(

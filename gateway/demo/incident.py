@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TextIO
 
+from gateway.demo import typed
 from gateway.demo.agent import Asked, with_an_agent
 from gateway.demo.gateway_process import KeyNotMadeError
 from gateway.demo.processes import Ended, NotStartedError
@@ -29,6 +30,8 @@ from gateway.demo.sides import (
     without_gateway,
 )
 from gateway.demo.stopping import INTERRUPTED, ended, stop_on_signals
+
+_COMMAND_WIDTH = 40
 
 
 def run_demo(*, out: TextIO | None = None, pace: Pace | None = None, by_hand: bool = False) -> int:
@@ -150,7 +153,7 @@ def _introduce_agent(screen: Screen) -> None:
         f"Its key may refund {_rupees(ALONE_PAISE)} alone. The loop keeps its own record of what it knows and has done; "
         "the model is a script, and nothing it says is evidence."
     )
-    screen.verbatim("python -m agent_client.examples.order_8472", Ink.DIM)
+    screen.verbatim(f"{typed.python()} -m agent_client.examples.order_8472", Ink.DIM)
 
 
 def _tell_of_agent(screen: Screen, ended: Ended) -> None:
@@ -170,15 +173,17 @@ def _ask(screen: Screen, question: Asked, *, by_hand: bool) -> None:
 
 def _tell_what_next(screen: Screen) -> None:
     screen.title("What to try next")
-    for line in (
-        "oncegate serve --help               in front of your own tools",
-        "oncegate check tool_manifests       in a clone: are these manifests safe, and why not",
-        "oncegate demo --by-hand             approve, or deny, the agent's refund yourself",
-        "examples/order_8472.py              in a clone: that agent; `--model NAME` points it at a real model",
-        "make scenarios                      in a clone: other ways to lose an answer, and what each costs",
-        "python -m gateway.demo.provider --ledger ledger.sqlite --port 9000     the provider, to misbehave for you",
-    ):
-        screen.say(line)
+    once, python = typed.oncegate(), typed.python()
+    commands = {
+        f"{once} serve --help": "in front of your own tools",
+        f"{once} check tool_manifests": "in a clone: are these manifests safe, and why not",
+        f"{once} demo --by-hand": "approve, or deny, the agent's refund yourself",
+        f"{python} examples/order_8472.py": "in a clone: that agent; `--model NAME` points it at a real model",
+        "make scenarios": "in a clone: other ways to lose an answer, and what each costs",
+        f"{python} -m gateway.demo.provider --ledger ledger.sqlite --port 9000": "the provider, to misbehave for you",
+    }
+    for command, what in commands.items():
+        screen.verbatim(f"{command:{_COMMAND_WIDTH}}  {what}")
 
 
 def _rupees(paise: int) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.demo import typed
 from gateway.demo.agent import AgentStory, Asked, with_an_agent
 from gateway.demo.processes import Ended
 from gateway.demo.provider_process import ProviderProcess
@@ -31,7 +32,7 @@ async def test_suspended_approved_by_the_command_that_was_shown_and_finished(
 
     assert story.as_told, story
     assert [each.code for each in told] == [3, 0]
-    assert asked[0].words.startswith(f"oncegate approvals approve {asked[0].approval['approval_id']} --url ")
+    assert asked[0].words.startswith(f"{typed.oncegate()} approvals approve {asked[0].approval['approval_id']} --url ")
     assert door.lead not in asked[0].words
     assert (tmp_path / "lead.key").stat().st_mode & 0o077 == 0
 

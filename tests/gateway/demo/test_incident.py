@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.demo import typed
 from gateway.demo.incident import run_demo
 from gateway.demo.sides import MANIFESTS, Pace
 from gateway.demo.stopping import INTERRUPTED
@@ -50,7 +51,10 @@ def test_three_refunds_without_and_one_through_the_gateway(fast: Pace) -> None:
     assert "timeout_unknown_outcome" in text
     assert "gets the stored result: RF-99201" in text
     assert "AWAITING_APPROVAL (approval), version 4" in text
-    assert "oncegate approvals approve 01" in text
+    assert f"\n  {typed.oncegate()} approvals approve 01" in text
+    assert f"\n  {typed.oncegate()} demo --by-hand " in text
+    assert f"\n  {typed.python()} examples/order_8472.py " in text
+    assert f"\n  {typed.python()} -m gateway.demo.provider " in text
     assert "task-8472-a: SUCCEEDED (verified)" in text
     assert "for that order: 1 refund, 1 message to the customer" in text
 
@@ -81,7 +85,7 @@ def _children_of(session: str) -> list[str]:
     [
         (signal.SIGINT, False, "POST"),
         (signal.SIGTERM, False, "POST"),
-        (signal.SIGTERM, True, "oncegate approvals approve 01"),
+        (signal.SIGTERM, True, "approvals approve 01"),
     ],
 )
 def test_an_interrupted_demo_leaves_nothing_running(
