@@ -58,14 +58,16 @@ def test_an_interrupted_demo_leaves_nothing_running(tmp_path: Path) -> None:
         text=True,
     )
     assert demo.stdout is not None
+    said = []
     for line in demo.stdout:
+        said.append(line.rstrip("\n"))
         if "POST" in line:
             break
     children = Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()
     demo.send_signal(signal.SIGTERM)
-    said = demo.communicate(timeout=60)[0].splitlines()
+    said += demo.communicate(timeout=60)[0].splitlines()
 
-    assert said[-4:] == ["", "Stopping…", "", "Stopped. Nothing was left running."]
+    assert said[-4:] == ["", "Stopping…", "", "Stopped. Nothing was left running."], said
     assert len(children) == 4
     assert demo.returncode == INTERRUPTED
     assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
