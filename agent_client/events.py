@@ -31,18 +31,6 @@ class Entered(Value):
     at_wall: float
 
 
-class GatewayAway(Value):
-    """The gateway does not answer, and the worker waits for it, before anything is asked or sent.
-
-    The worker holds nothing while it waits: that it ends there is no drop in the middle. `Entered` follows when the
-    gateway is back.
-    """
-
-    kind: Literal["gateway_away"] = "gateway_away"
-    detail: str
-    at_wall: float
-
-
 class StepBegan(Value):
     """A step is spent, before the model is asked."""
 
@@ -225,7 +213,6 @@ class Marked(Value):
 Event = Annotated[
     Admitted
     | Entered
-    | GatewayAway
     | StepBegan
     | InferenceFailed
     | Decided

@@ -63,13 +63,9 @@ def apply(state: LoopState, event: ev.Event) -> LoopState:
 
 def _entered(state: LoopState, event: ev.Entered) -> dict[str, Any]:
     # Taking the task is a commit, and marks the time: what was waited until then must be counted here.
-    usage = _rested(state, event.at_wall) if state.status is Status.AWAITING_APPROVAL else state.usage
-    back = {"reason": Reason.RESUMED, "detail": ""} if state.reason is Reason.GATEWAY_AWAY else {}
-    return {"entered": True, "resumes": state.resumes + state.entered, "usage": usage, **back}
-
-
-def _gateway_away(_: LoopState, event: ev.GatewayAway) -> dict[str, Any]:
-    return {"entered": False, "reason": Reason.GATEWAY_AWAY, "detail": event.detail}
+    away = _away(state, event.at_wall) if state.status is Status.AWAITING_APPROVAL else 0.0
+    usage = state.usage.model_copy(update={"suspended_s": state.usage.suspended_s + away})
+    return {"entered": True, "resumes": state.resumes + state.entered, "usage": usage}
 
 
 def _step_began(state: LoopState, event: ev.StepBegan) -> dict[str, Any]:
@@ -167,13 +163,14 @@ def _suspended(state: LoopState, event: ev.Suspended) -> dict[str, Any]:
 def _woken(state: LoopState, event: ev.Woken) -> dict[str, Any]:
     if state.status is not Status.AWAITING_APPROVAL:
         raise IllegalEvent("nothing waits for an approval")
+    away = _away(state, event.at_wall)
     status = ActionStatus.APPROVED if event.granted else ActionStatus.PROPOSED
     return {
         **_action(state, event.call_id, lambda _: {"status": status}),
         "status": Status.RUNNING,
         "reason": Reason.RESUMED,
         "detail": "",
-        "usage": _rested(state, event.at_wall),
+        "usage": state.usage.model_copy(update={"suspended_s": state.usage.suspended_s + away}),
     }
 
 
@@ -255,9 +252,8 @@ def _used(state: LoopState, read: int, written: int, seconds: float) -> Any:
     )
 
 
-def _rested(state: LoopState, until_wall: float) -> Any:
-    rested_s = state.usage.suspended_s + max(0.0, until_wall - state.marked_wall)
-    return state.usage.model_copy(update={"suspended_s": rested_s})
+def _away(state: LoopState, until_wall: float) -> float:
+    return max(0.0, until_wall - state.marked_wall)
 
 
 def _worked(state: LoopState, seconds: float) -> Any:
@@ -274,7 +270,6 @@ def _action(state: LoopState, call_id: str, change: Callable[[Action], Mapping[s
 _CHANGES: Final[Mapping[str, Callable[[LoopState, Any], dict[str, Any]]]] = MappingProxyType(
     {
         "entered": _entered,
-        "gateway_away": _gateway_away,
         "step_began": _step_began,
         "inference_failed": _inference_failed,
         "decided": _decided,

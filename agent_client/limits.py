@@ -16,7 +16,7 @@ class Limits(BaseModel):
         max_wait_seconds: the longest pause before one of them.
         max_resumes: how often in a row, without a new version, a task that was dropped in the middle is taken up again.
         reconcile_seconds: how long one action in doubt is asked after before a person is called; and how long a run
-            waits for a gateway that does not answer before it lets go of the task.
+            waits for a gateway that does not answer.
         flight_seconds: how long after its answer was lost a write may still begin at the gateway. Until then a refusal
             does not count as proof that it was not carried out. At least the largest `total` + `grace` of the task's
             tools; the default is that of a manifest which names none. To be well below `reconcile_seconds`, or a person

@@ -7,7 +7,7 @@ from typing import Final
 
 from agent_client.approvals import Ruling, awakening, look
 from agent_client.codec import headline_of, read_event, state_of, write_event
-from agent_client.events import Admitted, Entered, Event, Finished, Flagged, GatewayAway, Marked
+from agent_client.events import Admitted, Entered, Event, Finished, Flagged, Marked
 from agent_client.findings import Findings
 from agent_client.fold import fold
 from agent_client.journal import Commit, Log, StaleVersion, TaskQuery
@@ -40,7 +40,6 @@ from agent_client.wire import ApprovalView
 _TASK_ID: Final = re.compile(r"[\x21-\x7e]{1,128}", re.ASCII)
 _LOOK_EVERY_S: Final = 1.0
 _TRACE_DIGITS: Final = 32
-_KEPT: Final = "the task keeps its place and goes on when the gateway is back and it is run"
 
 _LOG: Final = logging.getLogger("oncegate.agent")
 
@@ -106,9 +105,8 @@ class Runner:
     async def run(self, task_id: str) -> LoopState:
         """Begin the task, take it up after a crash, go on after an approval, or see how it ended.
 
-        Another worker that has it is stopped at its next write. A state that comes back RUNNING is another worker's,
-        which took the task from this one; or, with the reason `gateway_away`, nobody's: the gateway stayed away for
-        `Limits.reconcile_seconds`, nothing was sent, and the task goes on whenever it is run again.
+        Another worker that has it is stopped at its next write. A state that comes back RUNNING is another
+        worker's: it took the task from this one.
 
         Raises:
             UnknownTask: no such task, or a task type this runner does not have.
@@ -217,8 +215,6 @@ class Runner:
             await recorder.checkpoint(*_flags(recorder.state), end)
             return
         tools = await self._tools(recorder, task)
-        if tools is None:
-            return
         if isinstance(tools, Finished):
             await recorder.checkpoint(*_flags(recorder.state), tools)
             return
@@ -255,32 +251,25 @@ class Runner:
         recorder.add(woken)
         return end
 
-    async def _tools(self, recorder: Recorder, task: TaskType) -> Toolbox | Finished | None:
-        """The catalogue; while the gateway stays away the end of a task with an action in doubt, or None."""
-        state, waited = recorder.state, False
-        limit = self._clock.monotonic() + state.limits.reconcile_seconds
+    async def _tools(self, recorder: Recorder, task: TaskType) -> Toolbox | Finished:
+        """The catalogue, or the end of the task when the gateway stays away."""
+        patience_s = recorder.state.limits.reconcile_seconds
+        limit, told = self._clock.monotonic() + patience_s, False
         while True:
             try:
-                tools = toolbox(task.tools, await self._gateway.catalogue())
-                break
+                return toolbox(task.tools, await self._gateway.catalogue())
             except GatewayRefused as refused:
                 return Finished(reason=Reason.GATEWAY_REFUSED, detail=str(refused))
             except GatewayUnreachable as away:
-                if not waited:
-                    await self._say_away(recorder, str(away))
-                    waited = True
+                if not told:
+                    # Before the wait, so that nobody watches a silence.
+                    _LOG.warning(
+                        "task %s waits up to %g s for its gateway: %s", recorder.state.task_id, patience_s, str(away)
+                    )
+                    told = True
                 if self._clock.monotonic() >= limit:
-                    return Finished(reason=Reason.GATEWAY_UNAVAILABLE, detail=str(away)) if state.open_actions else None
+                    return Finished(reason=Reason.GATEWAY_UNAVAILABLE, detail=str(away))
             await self._clock.sleep(_LOOK_EVERY_S)
-        if waited:
-            await recorder.note(Entered(at_wall=self._clock.wall()))
-        return tools
-
-    async def _say_away(self, recorder: Recorder, why: str) -> None:
-        """Before the wait, so that nobody watches a silence."""
-        state = recorder.state
-        _LOG.warning("task %s waits up to %g s for its gateway: %s", state.task_id, state.limits.reconcile_seconds, why)
-        await recorder.note(GatewayAway(detail=f"{why}; {_KEPT}", at_wall=self._clock.wall()))
 
 
 def _unequipped(run: Run) -> Finished | None:

@@ -33,7 +33,6 @@ class Reason(StrEnum):
 
     ADMITTED = "admitted"
     RESUMED = "resumed"
-    GATEWAY_AWAY = "gateway_away"
     APPROVAL = "approval"
     VERIFIED = "verified"
     QUESTION = "question"
@@ -58,7 +57,6 @@ class Reason(StrEnum):
 STATUS_OF: Final = {
     Reason.ADMITTED: Status.RUNNING,
     Reason.RESUMED: Status.RUNNING,
-    Reason.GATEWAY_AWAY: Status.RUNNING,
     Reason.APPROVAL: Status.AWAITING_APPROVAL,
     Reason.VERIFIED: Status.SUCCEEDED,
     Reason.QUESTION: Status.NEEDS_INPUT,

@@ -87,10 +87,6 @@ def _entered(_: ev.Entered, __: _Reading) -> _Line:
     return "taken", "by a worker", None
 
 
-def _gateway_away(event: ev.GatewayAway, _: _Reading) -> _Line:
-    return "waiting", f"for the gateway: {_clip(event.detail)}", None
-
-
 def _step_began(event: ev.StepBegan, reading: _Reading) -> _Line:
     reading.step = event.step
     return None
@@ -212,7 +208,6 @@ _TELLS: Final[Mapping[str, Callable[[Any, _Reading], _Line]]] = MappingProxyType
     {
         "admitted": _admitted,
         "entered": _entered,
-        "gateway_away": _gateway_away,
         "step_began": _step_began,
         "inference_failed": _inference_failed,
         "decided": _decided,

@@ -114,9 +114,6 @@ class OtelInvocation:
         run.end()
 
     def _entered(self, _: ev.Entered) -> None:
-        if self._run is not None:
-            # Back from a wait for the gateway: the same worker's run goes on.
-            return
         state = self._state
         # The task is older than any of its runs and has no span; its runs meet under an id that follows from the trace.
         parent = SpanContext(

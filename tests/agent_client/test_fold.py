@@ -4,19 +4,7 @@ from typing import get_args
 
 import pytest
 
-from agent_client.events import (
-    Entered,
-    Event,
-    Finished,
-    Flagged,
-    GatewayAway,
-    Polled,
-    Resent,
-    StepBegan,
-    Suspended,
-    Watched,
-    Woken,
-)
+from agent_client.events import Entered, Event, Finished, Flagged, Polled, Resent, StepBegan, Suspended, Watched, Woken
 from agent_client.fold import _CHANGES, IllegalEvent, apply, fold
 from agent_client.state import ActionStatus, Approval
 from agent_client.status import TERMINAL, Reason, Status
@@ -147,22 +135,7 @@ def test_X02_taking_up_a_dropped_task_is_counted_and_a_suspended_one_is_not() ->
     assert after(fresh(), entered, entered, marked()).resumes == 0
 
 
-GOES_ON = (Reason.ADMITTED, Reason.RESUMED, Reason.GATEWAY_AWAY, Reason.APPROVAL)
-
-
-def test_X02_a_worker_that_waits_for_the_gateway_holds_nothing_that_could_be_dropped() -> None:
-    """However often it was taken and away: no resume is counted, and whoever takes it up next says so."""
-    entered, away = Entered(at_wall=1.0), GatewayAway(detail="no connection", at_wall=2.0)
-
-    state = after(fresh(), *(entered, away) * 9)
-
-    assert (state.resumes, state.status, state.reason) == (0, Status.RUNNING, Reason.GATEWAY_AWAY)
-    assert state.detail == "no connection"
-    back = apply(state, entered)
-    assert (back.resumes, back.entered, back.reason, back.detail) == (0, True, Reason.RESUMED, "")
-
-
-@pytest.mark.parametrize("reason", [r for r in Reason if r not in GOES_ON])
+@pytest.mark.parametrize("reason", [r for r in Reason if r not in (Reason.ADMITTED, Reason.RESUMED, Reason.APPROVAL)])
 def test_L25_an_end_is_a_terminal_status_with_a_reason(reason: Reason) -> None:
     """Every reason to end names its status, and nothing can follow."""
     state = after(fresh(), StepBegan(step=1), decided(1, "a", "b"), Finished(reason=reason, detail="because"))

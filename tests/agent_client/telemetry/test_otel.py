@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.context import Context
-from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
@@ -18,8 +17,6 @@ from agent_client.status import Status
 from agent_client.task_type import Call
 from agent_client.telemetry.otel import OtelTelemetry
 from gateway.contract.codes import ErrorCode
-from tests.agent_client.acceptance.test_gateway_away import Away
-from tests.agent_client.brisk import BriskClock
 from tests.agent_client.dying import Killed, MortalGateway, Reaper
 from tests.agent_client.test_approvals import CHECK, ISSUE, Office, office
 from tests.agent_client.world import DONE, ORDER, REFUND, Scripted, World, refund_task, reply
@@ -50,16 +47,6 @@ class Heard:
     def steps(self) -> list[ReadableSpan]:
         """Steps."""
         return [span for span in self.spans if span.name == "agent_step"]
-
-
-class Started(SpanProcessor):
-    """What was begun, ended or not."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def on_start(self, span: Span, parent_context: Context | None = None) -> None:  # noqa: ARG002 - the protocol's
-        self.names.append(span.name)
 
 
 @pytest.fixture
@@ -172,23 +159,6 @@ async def test_a_resumed_task_has_another_run_in_the_same_trace(office: Office, 
     assert context_of(first).trace_id == context_of(second).trace_id
     assert first.parent == second.parent
     assert [of(step)["oncegate.step.kind"] for step in heard.steps()] == ["decided", "resumed", "decided", "decided"]
-
-
-async def test_a_run_that_waited_for_its_gateway_is_one_run(office: Office, heard: Heard) -> None:
-    """Taken, away, back: one span, with the steps in it; and one that let go says why."""
-    office.clock = BriskClock()  # type: ignore[assignment]
-    started = Started()
-    heard.provider.add_span_processor(started)
-    await watched(office, heard, gateway=Away(office)).start("refund", goal="g", task_id="t")
-    await watched(office, heard, gateway=Away(office)).run("t")
-    await watched(office, heard, SMALL, CHECK, DONE, gateway=Away(office, looks=2)).run("t")
-
-    gone, run = heard.runs()
-
-    assert sum(name.startswith("invoke_agent") for name in started.names) == 2
-    assert (of(gone)["oncegate.run.status"], of(gone)["oncegate.run.reason"]) == ("RUNNING", "gateway_away")
-    assert of(run)["oncegate.run.status"] == "SUCCEEDED"
-    assert {step.parent.span_id for step in heard.steps() if step.parent} == {context_of(run).span_id}
 
 
 async def test_a_worker_that_dies_and_one_that_was_overtaken_end_their_spans(office: Office, heard: Heard) -> None:
