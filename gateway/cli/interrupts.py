@@ -1,11 +1,10 @@
 """Ctrl-C: how it ends a command, and from when on it changes nothing.
 
-Each takes hold in the main thread of a process that did not start with SIGINT ignored, and nowhere else.
+Each takes hold in the main thread, and nowhere else. Little is imported here: until it is, an interruption is a traceback.
 """
 
 import os
 import signal
-import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Final
@@ -33,8 +32,11 @@ def ignore() -> None:
 
 
 def _take(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
-    if threading.current_thread() is threading.main_thread():
+    try:
         signal.signal(signal.SIGINT, handler)
+    except ValueError:
+        # Another thread's doing: the handlers are the main program's.
+        return
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
