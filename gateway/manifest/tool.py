@@ -70,6 +70,11 @@ class HttpBackend:
     """The request's body is `params` of a `tools/call`; its messages are the transport's to make."""
 
     @property
+    def program(self) -> str | None:
+        """The file name of the MCP server's program; None for a backend that has an address."""
+        return self.mcp.command[0].rpartition("/")[2] if self.mcp is not None and self.mcp.command else None
+
+    @property
     def origin(self) -> str:
         return self.request.origin
 
@@ -218,6 +223,12 @@ class Tool:
     capture: tuple[str, ...] = ()
     deprecated: Deprecated | None = None
     approval: ApprovalTerms | None = None
+
+    @property
+    def dependency(self) -> str:
+        """Who answers, as callers are told: the origin that stands in for a process's is written in no manifest."""
+        scope, program = self.breaker.scope, self.backend.program
+        return scope if program is None or scope != self.backend.origin else program
 
     @property
     def is_plain_write(self) -> bool:

@@ -138,7 +138,7 @@ class Telling:
             arguments=self.arguments,
             shown=tool.material,
             sensitive=tool.sensitive,
-            dependency=tool.breaker.scope,
+            dependency=tool.dependency,
             keyed=tool.downstream_key is not None,
             verify=suggestion(tool, self.arguments, key) if self.arguments else None,
             owner=None if owner is None else owner.owner,

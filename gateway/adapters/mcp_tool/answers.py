@@ -61,7 +61,8 @@ def told(ended: Exchange, response: Response | None, *, no_session: bool, max_by
         # A 202 to a request, a redirect, a page: not what the protocol has for an answer.
         return replace(ended, answer=replace(answer, said=Said.CUT), fault=ended.fault or Fault.MALFORMED)
     if response.result is None:
-        return replace(ended, fault=None, answer=replace(answer, said=Said.RPC_ERROR, rpc_code=response.code))
+        error = replace(answer, said=Said.RPC_ERROR, rpc_code=response.code, unaddressed=response.unaddressed)
+        return replace(ended, fault=None, answer=error)
     if answer.status in _REFUSALS:
         # It says that it was refused, and brings what it is said to have refused.
         return replace(ended, answer=replace(answer, said=Said.CUT), fault=Fault.MALFORMED)

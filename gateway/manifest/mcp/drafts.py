@@ -165,6 +165,8 @@ def _comments(
     yield f"- reconcile.lookup: which read shows whether it was done? Here: {', '.join(others[:_CANDIDATES]) or 'none'}."
     yield "- unknown: if neither, who settles an unknown outcome?"
     yield "- is_error: does a result with isError prove that nothing was done? By default it proves nothing."
+    yield "- errors: nor does a JSON-RPC error, -32602 included: SDKs send it for a bad result too. Where you know that the"
+    yield "  server gives a code only before it acts, write it: `errors: {-32602: refused}`."
 
 
 def _hints(shown: Mapping[str, Any]) -> str:

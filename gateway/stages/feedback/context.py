@@ -49,7 +49,7 @@ class Context:
         arguments: validated, normalised and defaulted; empty before that.
         shown: names of arguments that a sentence may show, the material ones. None: all that are not sensitive.
         sensitive: names of arguments whose values never appear, wherever they would come from.
-        dependency: `breaker.scope` of the manifest.
+        dependency: `breaker.scope` of the manifest; for a process without one, its program's name.
         keyed: the downstream honours a key, so that the gateway may repeat an unknown under it.
         verify: the declared look-up, rendered for this call.
         owner: who settles what nobody can look up, `unknown.owner` of the manifest; `runbook` says how.

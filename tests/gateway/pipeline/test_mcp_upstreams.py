@@ -42,6 +42,7 @@ LOST: Mapping[str, CallReply] = {
     "stream ends without the answer": stream(answer=False),
     "stream is cut": stream(answer=False, after="cut"),
     "internal error": does_then(rpc_error(-32603)),
+    "a result that is not valid": does_then(rpc_error(-32602)),
     "tool error": does_then(tool_error()),
 }
 
@@ -145,6 +146,20 @@ async def test_a_server_that_honours_a_key_is_asked_again(rig: MakeRig, reply: C
     assert len(server.done) == 1
 
 
+@pytest.mark.parametrize(("caches", "asked"), [("all", 2), ("success", 1)])
+async def test_an_error_about_the_result_is_settled_by_a_key_that_keeps_refusals(
+    rig: MakeRig, caches: str, asked: int
+) -> None:
+    """The server has acted, and found fault with what its tool gave back: whoever tries again makes no second effect."""
+    gateway, server = await made(rig, changed(KEYED, {"downstream_key.caches": caches}))
+    server.calls.append(does_then(rpc_error(-32602)))
+    await gateway.call()
+    again = await gateway.call()
+    assert again.ok is (asked == 2)
+    assert again.error is None or again.error.outcome is CallOutcome.UNKNOWN
+    assert (len(server.done), len(server.carried)) == (1, asked)
+
+
 async def test_what_two_callers_ask_at_once_is_done_once(rig: MakeRig) -> None:
     """Twenty equal calls, one effect, one answer."""
     gateway, server = await made(rig, PLAIN, revision=LEGACY)
@@ -226,19 +241,22 @@ LOCAL = {"name": "refund", "description": "Refund an order.", "inputSchema": {"t
 LOCAL_LIST = {"name": "refunds", "inputSchema": {"type": "object"}}
 
 
-def process(tool: Mapping[str, Any], ledger: Path, revision: str, how: str | None = None) -> dict[str, Any]:
+def process(
+    tool: Mapping[str, Any], ledger: Path, revision: str, how: str | None = None, **more: Any
+) -> dict[str, Any]:
     """The backend of one tool of a server that is a process."""
     section: dict[str, Any] = {
         "command": sys.executable,
         "args": [str(PROGRAM), str(ledger), revision],
         "tool": tool["name"],
         "digest": tool_digest(dict(tool)),
+        **more,
     }
     return {"mcp": section | ({} if how is None else {"arguments": {"how": how, "amount": "{args.amount}"}})}
 
 
 @pytest.mark.parametrize("revision", [MODERN, LEGACY])
-@pytest.mark.parametrize("how", ["dies", "killed", "says half", "is_error", "error"])
+@pytest.mark.parametrize("how", ["dies", "killed", "says half", "is_error", "error", "invalid"])
 async def test_a_process_that_loses_the_answer_has_done_it_once(
     rig: MakeRig, tmp_path: Path, how: str, revision: str
 ) -> None:
@@ -259,13 +277,14 @@ async def test_a_process_that_loses_the_answer_has_done_it_once(
 async def test_a_refusal_of_a_process_has_no_status(rig: MakeRig, tmp_path: Path) -> None:
     """It did not come over HTTP, and nothing that is told says so: neither words nor spans."""
     spans = InMemorySpanExporter()
-    backend = process(LOCAL, tmp_path / "ledger", MODERN, "invalid")
+    backend = process(LOCAL, tmp_path / "ledger", MODERN, "invalid", errors={-32602: "refused"})
     telemetry = OtelTelemetry(TelemetrySettings(attempt_spans=True), SystemClock(), "0", spans=spans)
     gateway = await rig(plain({"backend": backend}), settings={"mcp_commands": [sys.executable]}, telemetry=telemetry)
     refused = await gateway.call()
     assert refused.error is not None
     assert (refused.error.code, dict(refused.error.details)) == (ErrorCode.REJECTED, {})
     assert "HTTP" not in refused.error.message
+    assert f"The {Path(sys.executable).name} service refused" in refused.error.message
     telemetry.close()
     assert not any("http.response.status_code" in (it.attributes or {}) for it in spans.get_finished_spans())
     assert spans.get_finished_spans()

@@ -145,9 +145,9 @@ def _may_be_our_own_doing(answer: Answer, terms: AnswerTerms, *, sends: int, aft
     if terms.effect is Effect.READ:
         return False
     status = answer.status
-    if answer.said is not None:
+    if answer.said is not None and not answer.unaddressed:
         # Of a message the status says nothing; a tool that fails may fail because it has done this already.
-        return answer.said is Said.TOOL_ERROR and (sends > 1 or after_unknown)
+        return answer.said in {Said.TOOL_ERROR, Said.RPC_ERROR} and (sends > 1 or after_unknown)
     says_no_by_its_body = terms.refused_when is not None and status_row(status).meaning is StatusMeaning.DONE
     if status in OUR_OWN_DOING or says_no_by_its_body:
         return sends > 1 or after_unknown

@@ -127,6 +127,8 @@ class Answer:
     said: Said | None = None
     """Of an MCP answer that could be read; the status then says nothing by itself. `body` is the result's data."""
     rpc_code: int | None = None
+    unaddressed: bool = False
+    """The error that `rpc_code` is of names no request."""
 
 
 @quick

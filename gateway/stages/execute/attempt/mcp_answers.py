@@ -1,8 +1,8 @@
 """What an answer in the Model Context Protocol proves about a write, before the manifest has its say.
 
 A result is done. A result with `isError` proves nothing by itself: the protocol has one mark for "refused", "failed half
-way" and "done, and the receipt could not be printed". A JSON-RPC error is a refusal where its code says that the message
-was not accepted, and nothing else.
+way" and "done, and the receipt could not be printed". Nor does a JSON-RPC error, whatever its code: servers say "invalid
+params" also of a result that fails their own check, after the tool has acted, and pass on the code of whatever a tool throws.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ RPC_ERRORS: Final[Mapping[int, StatusRow]] = MappingProxyType(
         UNSUPPORTED_VERSION: StatusRow(_M.REFUSED_RETRYABLE, _C.UNSUPPORTED, if_refused=_C.UNSUPPORTED),
     }
 )
-"""Codes that say the message was not accepted; any other, -32603 too, may come from the middle of the tool."""
+"""Codes that are meant to say that the message was not accepted. For a read that is enough; of a write they prove nothing."""
 
 
 def mcp_row(answer: Answer, said: Said, terms: McpUpstream, effect: Effect) -> StatusRow:
@@ -53,7 +53,7 @@ def mcp_row(answer: Answer, said: Said, terms: McpUpstream, effect: Effect) -> S
         case Said.TOOL_ERROR:
             return _declared(_FAILED, _for_read(terms.is_error, effect))
         case Said.RPC_ERROR:
-            return _of_error(answer, terms)
+            return _of_error(answer, terms, effect)
         case Said.NO_SESSION:
             return _NO_SESSION
         case Said.UNFINISHED:
@@ -70,15 +70,24 @@ def _for_read(meaning: StatusMeaning, effect: Effect) -> StatusMeaning:
     return _M.REFUSED if effect is Effect.READ and meaning is _M.UNKNOWN else meaning
 
 
-def _of_error(answer: Answer, terms: McpUpstream) -> StatusRow:
+def _of_error(answer: Answer, terms: McpUpstream, effect: Effect) -> StatusRow:
     code = answer.rpc_code if answer.rpc_code is not None else 0
     row = RPC_ERRORS.get(code, _FAILED)
-    if answer.status >= 400 and row.meaning is not _M.UNKNOWN:
+    if effect is not Effect.READ:
+        row = _of_a_write(row, answer)
+    elif answer.status >= 400 and row.meaning is not _M.UNKNOWN:
         # With a failing status, what stands before the tool may have spoken: the weaker of the two counts.
         by_status = status_row(answer.status)
         row = by_status if by_status.meaning is _M.UNKNOWN else row
     declared = terms.errors.get(code)
     return row if declared is None else _declared(row, declared)
+
+
+def _of_a_write(row: StatusRow, answer: Answer) -> StatusRow:
+    """An error that names the request may come from behind the tool. One that names none is worth what its status is."""
+    if answer.unaddressed and answer.status >= 400:
+        return status_row(answer.status)
+    return replace(row, meaning=_M.UNKNOWN, code=_FAILED.code)
 
 
 def _declared(row: StatusRow, meaning: StatusMeaning) -> StatusRow:

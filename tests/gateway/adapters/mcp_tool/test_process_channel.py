@@ -125,7 +125,7 @@ ENDS = {
     "error": "Unknown downstream_error_unknown_outcome",
     "is_error": "Unknown downstream_error_unknown_outcome",
     "long": "Unknown outcome_unknown",
-    "invalid": "Refused rejected",
+    "invalid": "Unknown downstream_error_unknown_outcome",
 }
 
 

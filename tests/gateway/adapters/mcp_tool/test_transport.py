@@ -121,12 +121,14 @@ ENDS: Mapping[str, tuple[CallReply, str]] = {
     "tool error": (tool_error(), "Unknown downstream_error_unknown_outcome"),
     "asks for input": (result({"resultType": "input_required", "content": []}), "Unknown outcome_unknown"),
     "became a task": (result({"resultType": "task", "content": []}), "Unknown outcome_unknown"),
-    "invalid params": (rpc_error(-32602), "Refused rejected"),
-    "invalid params, 400": (rpc_error(-32602, 400), "Refused rejected"),
-    "no such method": (rpc_error(-32601, 404), "Refused unsupported"),
-    "not a request": (rpc_error(-32600, unaddressed=True), "Refused unsupported"),
-    "header mismatch": (rpc_error(-32020, 400), "Refused unsupported"),
-    "other revision": (rpc_error(-32022, 400), "Refused unsupported again"),
+    "invalid params": (rpc_error(-32602), "Unknown downstream_error_unknown_outcome"),
+    "invalid params of a result": (does_then(rpc_error(-32602)), "Unknown downstream_error_unknown_outcome"),
+    "invalid params, 400": (rpc_error(-32602, 400), "Unknown downstream_error_unknown_outcome"),
+    "no such method": (rpc_error(-32601, 404), "Unknown downstream_error_unknown_outcome"),
+    "not a request": (rpc_error(-32600, unaddressed=True), "Unknown downstream_error_unknown_outcome"),
+    "not a request, 400": (rpc_error(-32600, 400, unaddressed=True), "Refused rejected"),
+    "header mismatch": (rpc_error(-32020, 400), "Unknown downstream_error_unknown_outcome"),
+    "other revision": (rpc_error(-32022, 400), "Unknown downstream_error_unknown_outcome"),
     "internal error": (rpc_error(-32603), "Unknown downstream_error_unknown_outcome"),
     "its own error": (rpc_error(-32000), "Unknown downstream_error_unknown_outcome"),
     "its own error, 400": (rpc_error(-32000, 400), "Unknown downstream_error_unknown_outcome"),
@@ -165,7 +167,7 @@ ENDS: Mapping[str, tuple[CallReply, str]] = {
 @pytest.mark.parametrize(("reply", "expected"), ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("revision", [MODERN, LEGACY[0]])
 async def test_what_the_end_of_a_write_proves(bench: Bench, reply: CallReply, expected: str, revision: str) -> None:
-    """From the first byte on, only a result is done and only what says that nothing was accepted is a refusal."""
+    """From the first byte on, only a result is done, and only what was said before any message was read is a refusal."""
     bench.server.revision = revision
     await bench.exchange()
     bench.server.calls.append(reply)
@@ -177,6 +179,9 @@ READ_ENDS: Mapping[str, tuple[CallReply, str]] = {
     "result": (result(structured({"id": "x"})), "Done"),
     "tool error": (tool_error(), "Refused rejected"),
     "internal error": (rpc_error(-32603), "Unknown unavailable"),
+    "invalid params": (rpc_error(-32602), "Refused rejected"),
+    "not a request": (rpc_error(-32600, 400, unaddressed=True), "Refused unsupported"),
+    "other revision": (rpc_error(-32022, 400), "Refused unsupported again"),
     "asks for input": (result({"resultType": "input_required"}), "Unknown unsupported"),
     "closed": (cut, "Unknown unavailable"),
     "lost": (stream(NOISE, answer=False, after="cut"), "Done done_result_lost"),
@@ -214,18 +219,21 @@ async def test_is_error_means_what_the_manifest_says(bench: Bench, meaning: Stat
 
 
 async def test_a_declared_refusal_of_a_second_attempt_may_be_our_own_doing(bench: Bench) -> None:
-    """An "already refunded" may tell of our first attempt."""
-    declared = upstream(is_error=StatusMeaning.REFUSED)
-    bench.server.calls += [tool_error(), tool_error()]
-    assert isinstance(await bench.outcome(declared, sends=2), Unknown)
-    assert isinstance(await bench.outcome(declared, after_unknown=True), Unknown)
+    """An "already refunded" may tell of our first attempt, in whichever of the two ways it is said."""
+    declared = upstream(is_error=StatusMeaning.REFUSED, errors={-32000: StatusMeaning.REFUSED})
+    bench.server.calls += [tool_error(), tool_error(), rpc_error(-32000), rpc_error(-32000)]
+    for _ in range(2):
+        assert isinstance(await bench.outcome(declared, sends=2), Unknown)
+        assert isinstance(await bench.outcome(declared, after_unknown=True), Unknown)
 
 
 @pytest.mark.parametrize(
     ("code", "meaning", "expected"),
     [
         (-32000, StatusMeaning.REFUSED, "Refused rejected"),
-        (-32602, StatusMeaning.UNKNOWN, "Unknown outcome_unknown"),
+        (-32602, StatusMeaning.REFUSED, "Refused rejected"),
+        (-32022, StatusMeaning.REFUSED_RETRYABLE, "Refused unsupported again"),
+        (-32602, StatusMeaning.UNKNOWN, "Unknown downstream_error_unknown_outcome"),
         (-32603, StatusMeaning.REFUSED_RETRYABLE, "Refused rejected again"),
     ],
 )
