@@ -2,16 +2,21 @@
 
 A stream's buffer is written out whenever the pipe has room, before the timers run that were to prevent it: by a gateway that
 was stopped and continued, long after another has proved that nothing was done. Here the kernel takes what it takes at once,
-the rest stays with us, and the clock is asked before each piece.
+the rest stays with us, and the clock is asked before each piece. What the kernel has is not what the reader has, so the
+pipe can be asked how much of it lies there unread (Linux; elsewhere all of it counts as read).
 """
 
+import array
 import asyncio
+import fcntl
 import math
 import os
 import select
+import termios
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,6 +44,8 @@ class PipeWriter:
         self._now = now
         self._loop = asyncio.get_running_loop()
         self._queue: deque[_Waiting] = deque()
+        self._taken = 0
+        self._ends: WeakKeyDictionary[asyncio.Future[bool], int] = WeakKeyDictionary()
         self._watched = False
         self._ending = False
         self._closed = False
@@ -61,6 +68,18 @@ class PipeWriter:
         if len(self._queue) == 1:
             self._flush()
         return late
+
+    @property
+    def read(self) -> int:
+        """Bytes that the reader has taken out of the pipe since its beginning. A closed one cannot be asked: all of them."""
+        return self._taken if self._closed else self._taken - _unread(self._pipe)
+
+    def end_of(self, late: "asyncio.Future[bool]") -> int | None:
+        """Where in the pipe the message ends that `write` returned this for: what `read` is when all of it was read.
+
+        None for one that is not in there as a whole.
+        """
+        return self._ends.get(late)
 
     def close(self) -> None:
         """Take no more messages, and end the reader's input behind those that wait."""
@@ -102,7 +121,9 @@ class PipeWriter:
             head.begun = True
             head.rest = head.rest[taken:]
             self.waiting -= taken
+            self._taken += taken
             if not head.rest:
+                self._ends[head.late] = self._taken
                 self._done(late=False)
             elif taken < len(piece):
                 break
@@ -122,3 +143,13 @@ class PipeWriter:
         elif self._watched and not watched:
             self._loop.remove_writer(self._pipe)
         self._watched = watched
+
+
+def _unread(pipe: int) -> int:
+    """Bytes in the pipe."""
+    count = array.array("i", [0])
+    try:
+        fcntl.ioctl(pipe, termios.FIONREAD, count)
+    except OSError:
+        return 0
+    return count[0]

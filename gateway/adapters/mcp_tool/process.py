@@ -35,10 +35,16 @@ _NO_SUCH_METHOD: Final = -32601
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """The answer to a request, and how many bytes it took."""
+    """The answer to a request.
+
+    Attributes:
+        size: in bytes.
+        read: of what it was written, the bytes that the process had read when it said so.
+    """
 
     response: Response
     size: int
+    read: int
 
 
 class Process:
@@ -69,6 +75,18 @@ class Process:
     def write(self, message: bytes, *, begin_by: float = math.inf, until: float = math.inf) -> "asyncio.Future[bool]":
         """Hand one message to the kernel, or to the queue before it: see `PipeWriter.write`. Times are on Clock.monotonic."""
         return self._input.write(message + b"\n", begin_by=begin_by, until=until)
+
+    def has_read(self, late: "asyncio.Future[bool]", by: int | None = None) -> bool:
+        """Whether the process has taken the whole message that `write` returned this for, but for the line's end.
+
+        Args:
+            late: what `write` returned.
+            by: bytes that it had read at an earlier moment (`Line.read`); None: ask now, and for the line's end too.
+        """
+        end = self._input.end_of(late)
+        if end is None:
+            return False
+        return self._input.read >= end if by is None else by >= end - 1
 
     def kill(self) -> None:
         """End it at once, and whatever it has started. What it has not taken yet is not written any more."""
@@ -125,7 +143,7 @@ class Process:
         future = self._awaited.get(ident) if type(ident) is int else None
         response = response_of(message, ident) if type(ident) is int else None
         if future is not None and response is not None and not future.done():
-            future.set_result(Line(response=response, size=len(line)))
+            future.set_result(Line(response=response, size=len(line), read=self._input.read))
 
 
 def _may_be_answered(ident: object) -> bool:

@@ -21,6 +21,9 @@ _DISCOVER_S: Final = 2.0
 _UNREAD: Final = Exchange(
     phase=Phase.SENT, fault=Fault.WRITE_TIMEOUT, detail="the process does not read", written=False
 )
+_EARLY: Final = Exchange(
+    phase=Phase.SENT, fault=Fault.MALFORMED, detail="the process answered what it had not read", written=False
+)
 
 
 class ProcessChannel:
@@ -138,17 +141,30 @@ class ProcessChannel:
 async def _listened(
     process: Process, late: "asyncio.Future[bool]", future: "asyncio.Future[Line | None]", limits: Limits
 ) -> Exchange:
+    """What is answered. A write that is not, and that lies in the pipe unread, is taken back with the process."""
+    try:
+        return await _heard(process, late, future, limits)
+    finally:
+        dropped = late.done() and late.result()
+        if limits.linger_reset and not (future.done() or dropped or process.has_read(late)):
+            # A process that was stopped would act on it when it goes on, long after another has acted in its place.
+            process.kill()
+
+
+async def _heard(
+    process: Process, late: "asyncio.Future[bool]", future: "asyncio.Future[Line | None]", limits: Limits
+) -> Exchange:
     loop = asyncio.get_running_loop()
     if not late.done():
         either: set[asyncio.Future[Any]] = {late, future}
         patience_s = max(0.0, min(limits.write_s, limits.ends_at - loop.time()))
         await asyncio.wait(either, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
-        if not late.done() and not future.done():
+        if not late.done():
             # Half a message is in the pipe, and whatever came behind it would be read as its rest.
             process.kill()
-            return _UNREAD
-    if late.done() and late.result() and not (future.done() and future.result() is not None):
-        return _UNREAD
+            return _EARLY if future.done() else _UNREAD
+    if late.result():
+        return _EARLY if future.done() and future.result() is not None else _UNREAD
     left_s = limits.ends_at - loop.time()
     await asyncio.wait({future}, timeout=max(0.0, left_s if limits.read_s is None else min(left_s, limits.read_s)))
     if not future.done():
@@ -156,6 +172,9 @@ async def _listened(
     line = future.result()
     if line is None:
         return Exchange(phase=Phase.SENT, fault=Fault.DISCONNECTED, detail="the process ended without an answer")
+    if not process.has_read(late, by=line.read):
+        process.kill()
+        return _EARLY
     return _told(line, limits)
 
 

@@ -175,3 +175,18 @@ async def test_what_is_abandoned_is_written_no_further(ends: Ends) -> None:
     while ends.read():
         pass
     assert (ends.read(), len(ends.got) <= ROOM) == (b"", True)
+
+
+async def test_a_pipe_tells_how_much_of_it_was_read(ends: Ends) -> None:
+    """What the kernel took is not what the reader took; of what was not written whole there is no end."""
+    writer = ends.writer()
+    first, second = writer.write(b"{}\n"), writer.write(b"[]\n")
+    large = writer.write(LARGE)
+    assert (writer.end_of(first), writer.end_of(second), writer.end_of(large), writer.read) == (3, 6, None, 0)
+    os.read(ends.read_end, 4)
+    assert writer.read == 4
+    await ends.read_until(large)
+    assert writer.end_of(large) == writer.read == 6 + len(LARGE)
+    last = writer.write(b"{}\n")
+    writer.abandon()
+    assert writer.end_of(last) == writer.read == 9 + len(LARGE)

@@ -19,11 +19,11 @@ from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.mcp_tool.process import Process
 from gateway.adapters.mcp_tool.process_channel import ProcessChannel
 from gateway.adapters.mcp_tool.transport import McpToolTransport
-from gateway.manifest.policies import Effect
+from gateway.manifest.policies import Effect, StatusMeaning
 from gateway.manifest.tool import McpUpstream
 from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
-from gateway.stages.execute.attempt.outcome import NotSent, Refused
+from gateway.stages.execute.attempt.outcome import NotSent, Refused, Unknown
 from tests.gateway.adapters.mcp_tool.conftest import WatchedClock, limits, upstream
 from tests.waiting import PATIENCE_S, eventually, turns
 
@@ -172,6 +172,72 @@ async def test_a_process_that_does_not_read_is_ended(local: Local) -> None:
     assert (ended.phase, ended.fault, ended.written) == (Phase.SENT, Fault.WRITE_TIMEOUT, False)
     await gone(pid)
     assert len(local.done()) == 1
+
+
+@pytest.mark.parametrize("reads", [True, False])
+async def test_a_write_that_nobody_has_read_at_its_end_is_taken_back(local: Local, *, reads: bool) -> None:
+    """A stopped process would act on it when it goes on, and by then another may have acted in its place."""
+    pid, _ = await stopped(local)
+    bounds = limits(total_s=0.2, linger_reset=not reads)
+    ended = await local.exchange(bounds=bounds)
+    assert (ended.phase, ended.fault) == (Phase.SENT, Fault.READ_TIMEOUT)
+    if reads:
+        os.kill(pid, signal.SIGCONT)
+    else:
+        await gone(pid)
+    assert (await local.exchange()).fault is None
+    assert (len(local.runs()), len(local.done())) == ((1, 3) if reads else (2, 2))
+
+
+async def test_a_write_that_is_cancelled_is_taken_back_too(local: Local) -> None:
+    """Whatever ends the listening."""
+    pid, process = await stopped(local)
+    call = asyncio.create_task(local.exchange(bounds=limits(total_s=PATIENCE_S)))
+    await eventually(lambda: bool(process._awaited))
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await gone(pid)
+    assert len(local.done()) == 1
+
+
+# Answers a call of which it has read the beginning: `python -c EARLY ERROR-OR-RESULT`.
+EARLY = """
+import json, os, re, signal, sys
+got = b""
+while len(got) < 1000:
+    got += os.read(0, 1000 - len(got))
+ident = int(re.search(rb'"id":(\\d+)', got)[1])
+answer = {"error": {"code": -32602, "message": "no"}} if sys.argv[1] == "error" else {"result": {"content": []}}
+os.write(1, json.dumps({"jsonrpc": "2.0", "id": ident, **answer}).encode() + b"\\n")
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("answer", ["error", "result"])
+@pytest.mark.parametrize("size", [5_000, 300_000])
+@pytest.mark.parametrize("errors", [{}, {-32602: StatusMeaning.REFUSED}])
+async def test_an_answer_to_half_a_message_is_not_the_answer(
+    local: Local, answer: str, size: int, errors: dict[int, StatusMeaning]
+) -> None:
+    """The rest is not written behind it, nor read if it is in the pipe: the process is ended."""
+    early = ProcessChannel((sys.executable, "-c", EARLY, answer), {}, local.clock)
+    assert await early.open() is None
+    process = early._process
+    assert process is not None
+    os.kill(process._child.pid, signal.SIGSTOP)
+    named = local.mcp(errors=errors)
+    body = orjson.dumps({"name": "refund", "arguments": {"text": "x" * size}})
+    request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
+    call = asyncio.create_task(early.call(request, MODERN, limits(total_s=PATIENCE_S), None, time.monotonic()))
+    await eventually(lambda: bool(process._awaited))
+    os.kill(process._child.pid, signal.SIGCONT)
+    ended = await call
+    alive, waiting = process.alive, process._input.waiting
+    await early.aclose()
+    assert (ended.phase, ended.answer, ended.written) == (Phase.SENT, None, False)
+    assert isinstance(classify(ended, AnswerTerms(effect=Effect.WRITE, mcp=named), wall=0.0), Unknown)
+    assert (alive, waiting) == (False, 0)
 
 
 async def stopped(local: Local) -> tuple[int, Process]:
