@@ -225,7 +225,7 @@ async def test_an_answer_to_half_a_message_is_not_the_answer(
     assert await early.open() is None
     process = early._process
     assert process is not None
-    os.kill(process._child.pid, signal.SIGSTOP)
+    await stop(process._child.pid)
     named = local.mcp(errors=errors)
     body = orjson.dumps({"name": "refund", "arguments": {"text": "x" * size}})
     request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
@@ -248,8 +248,14 @@ async def stopped(local: Local) -> tuple[int, Process]:
     channel = server._channel
     assert isinstance(channel, ProcessChannel)
     assert channel._process is not None
-    os.kill(pid, signal.SIGSTOP)
+    await stop(pid)
     return pid, channel._process
+
+
+async def stop(pid: int) -> None:
+    """Stop it, and wait until it is: one that is woken by the signal still takes what lies in its pipe."""
+    os.kill(pid, signal.SIGSTOP)
+    await eventually(lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
 
 
 @pytest.mark.parametrize(("before_s", "outcome"), [(0.001, None), (0.0, Fault.WRITE_TIMEOUT)])
