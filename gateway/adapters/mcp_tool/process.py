@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import orjson
 
-from gateway.adapters.mcp_tool import launch
+from gateway.adapters.mcp_tool import guard, launch
 from gateway.adapters.mcp_tool.events import TOOLS_CHANGED
 from gateway.adapters.mcp_tool.messages import Response, method_of, response_of
 from gateway.adapters.mcp_tool.pipe_writer import PipeWriter
@@ -47,6 +47,26 @@ class Line:
     read: int
 
 
+class _Guard:
+    """What ends a process group when we are gone. Ended before the number of that group can be another's."""
+
+    def __init__(self, child: asyncio.subprocess.Process, pipe: int) -> None:
+        self._child = child
+        self._pipe: int | None = pipe
+
+    def end(self) -> None:
+        if self._pipe is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._child.kill()
+        os.close(self._pipe)
+        self._pipe = None
+
+    async def ended(self) -> None:
+        self.end()
+        await self._child.wait()
+
+
 class Process:
     """One run of a program. Once it has ended it is not started again.
 
@@ -55,11 +75,14 @@ class Process:
         tools_changed: it has said so.
     """
 
-    def __init__(self, child: asyncio.subprocess.Process, stdin: int, stdout: asyncio.StreamReader) -> None:
+    def __init__(
+        self, child: asyncio.subprocess.Process, stdin: int, stdout: asyncio.StreamReader, guarded: _Guard | None
+    ) -> None:
         """`stdin` is the write end of its standard input."""
         self.alive = True
         self.tools_changed = False
         self._child = child
+        self._guard = guarded
         # Not the loop's time, which uvloop rounds down.
         self._input = PipeWriter(stdin, give_up=self.kill, now=time.monotonic)
         self._awaited: dict[int, asyncio.Future[Line | None]] = {}
@@ -94,6 +117,8 @@ class Process:
         if self._child.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
+        if self._guard is not None:
+            self._guard.end()
         self._input.abandon()
 
     async def aclose(self) -> None:
@@ -104,6 +129,8 @@ class Process:
             await asyncio.wait_for(self._child.wait(), ENDS_WITHIN_S)
         self.kill()
         await self._child.wait()
+        if self._guard is not None:
+            await self._guard.ended()
         # A grandchild in a session of its own may hold the pipe for ever.
         await asyncio.wait({self._reading}, timeout=ENDS_WITHIN_S)
         self._reading.cancel()
@@ -175,8 +202,14 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
             env={**kept, **env},
             start_new_session=True,
         )
+        guarded = await _guarded(child)
         if child.stdout is not None:
-            process = Process(child, write_end, child.stdout)
+            process = Process(child, write_end, child.stdout, guarded)
+        if process is not None and guarded is None:
+            # It would act after our death on what it was sent.
+            process.kill()
+            await process.aclose()
+            return None
     except (OSError, ValueError):
         return None
     finally:
@@ -184,6 +217,34 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
         if process is None:
             os.close(write_end)
     return process
+
+
+async def _guarded(child: asyncio.subprocess.Process) -> _Guard | None:
+    """A guard over the group that `child` leads; None when there can be none."""
+    read_end = write_end = found = None
+    try:
+        read_end, write_end = os.pipe()
+        beside = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", guard.__file__, str(child.pid)),
+            stdin=read_end,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={},
+            start_new_session=True,
+        )
+        found = _Guard(beside, write_end)
+    except OSError:
+        return None
+    finally:
+        if read_end is not None:
+            os.close(read_end)
+        if found is None:
+            # Cancelled perhaps, so nothing is awaited here.
+            with contextlib.suppress(ProcessLookupError):
+                child.kill()
+            if write_end is not None:
+                os.close(write_end)
+    return found
 
 
 def _answer(ident: Any, method: str) -> bytes:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gateway.adapters.mcp_tool import launch
 from gateway.adapters.mcp_tool.launch import NOT_STARTED
 from tests.waiting import eventually
@@ -17,17 +19,27 @@ import asyncio, sys
 from gateway.adapters.mcp_tool.process import started
 
 async def main():
-    process = await started([sys.executable, "-c", "import signal; signal.pause()"], {})
-    print(process._child.pid, flush=True)
+    process = await started(sys.argv[1:], {})
+    line = await asyncio.wait_for(process.expect(1), 20)
+    print(line.response.result["pid"], flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())
 """
 
 
-async def test_a_killed_gateway_takes_its_servers_with_it() -> None:
-    """SIGKILL leaves no time to end anything, so the kernel does it."""
-    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", GATEWAY, stdout=asyncio.subprocess.PIPE)
+SERVER = """
+import json, os, signal
+print(json.dumps({"id": 1, "result": {"pid": os.getpid()}}), flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("wrapper", [(), ("sh", "-c", '"$0" "$@"; true')], ids=["itself", "by a wrapper"])
+async def test_a_killed_gateway_takes_its_servers_with_it(wrapper: tuple[str, ...]) -> None:
+    """SIGKILL leaves no time to end anything, so the kernel ends what it has started, and a guard what that has."""
+    words = (sys.executable, "-c", GATEWAY, *wrapper, sys.executable, "-c", SERVER)
+    gateway = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
     assert gateway.stdout is not None
     child = int(await asyncio.wait_for(gateway.stdout.readline(), 20))
     assert _runs(child)
