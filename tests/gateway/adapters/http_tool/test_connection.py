@@ -339,6 +339,36 @@ async def test_no_kernel_is_given_a_whole_request_that_it_cannot_deliver(
     assert sum(read) < size
 
 
+async def test_what_lies_beneath_tls_is_asked_too(
+    raw_server: Serve, make_transport: Make, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel has delivered all that it was given, and TLS has handed on all that it had: the rest is between them."""
+    clock, read, size = HandClock(), list[int](), 60_000
+
+    def has_little_room(peer: Peer) -> None:
+        peer.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8_192)
+
+    def reads_late(peer: Peer) -> None:
+        read.append(len(peer.part(1)))
+        clock.now += 60.0
+        while True:
+            read.append(len(peer._some()))
+
+    monkeypatch.setattr(kernel, "undelivered", lambda _: 0)
+    server = raw_server([has_little_room, TLS, REQUEST, send(OK), reads_late], tls=certificates.server)
+    transport = make_transport(server, clock=clock, tls=certificates.trusting)
+    await transport.exchange(request_to(server), limits())
+    only(transport).sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8_192)
+
+    exchange = await transport.exchange(
+        request_to(server, body=b"x" * size), limits(write_s=3600.0, total_s=10.0, linger_reset=True)
+    )
+    await server.all_scripts_ended()
+
+    assert (told(exchange), exchange.written) == ("write_timeout [sent] reused", False)
+    assert sum(read) < size
+
+
 def _reset(transport: HttpToolTransport) -> Awaitable[None]:
     transport.reset()
     return turns()
