@@ -139,11 +139,8 @@ class Client:
         Raises:
             StoreUnavailableError: one does not say.
         """
-        try:
-            async with Limit(self.timeout_s):
-                return frozenset([await self._policy(pool) for pool in await self._route.masters()])
-        except (RedisError, OSError) as error:
-            raise self._unavailable(error) from error
+        told = await self._told_by_masters("memory")
+        return frozenset([each.get(b"maxmemory_policy", b"unknown").decode() for each in told])
 
     async def are_logged(self) -> bool:
         """Whether the masters keep what they acknowledge in a log on disk.
@@ -151,11 +148,8 @@ class Client:
         Raises:
             StoreUnavailableError: one does not say.
         """
-        try:
-            async with Limit(self.timeout_s):
-                return all([await self._is_logged(pool) for pool in await self._route.masters()])
-        except (RedisError, OSError) as error:
-            raise self._unavailable(error) from error
+        told = await self._told_by_masters("persistence")
+        return all(each.get(b"aof_enabled") == b"1" for each in told)
 
     def on_close(self, stop: Callable[[], object]) -> None:
         """`stop` is called when the client closes."""
@@ -261,11 +255,13 @@ class Client:
     async def _memory(self, pool: Pool) -> str:
         return (await pool.line()).memory
 
-    async def _policy(self, pool: Pool) -> str:
-        return (await self._info(pool, "memory")).get(b"maxmemory_policy", b"unknown").decode()
-
-    async def _is_logged(self, pool: Pool) -> bool:
-        return (await self._info(pool, "persistence")).get(b"aof_enabled") == b"1"
+    async def _told_by_masters(self, section: str) -> list[dict[bytes, bytes]]:
+        """A section of INFO of each."""
+        try:
+            async with Limit(self.timeout_s):
+                return [await self._info(pool, section) for pool in await self._route.masters()]
+        except (RedisError, OSError) as error:
+            raise self._unavailable(error) from error
 
     async def _info(self, pool: Pool, section: str) -> dict[bytes, bytes]:
         text: bytes = await (await pool.line()).ask(packed(("INFO", section)), self.timeout_s)
