@@ -220,9 +220,7 @@ async def test_L31_a_gateway_that_stays_away_fails_the_task(office: Office, capl
 
     assert (state.status, state.reason) == (Status.FAILED, Reason.GATEWAY_UNAVAILABLE)
     assert 7 <= clock.monotonic() - began < 9
-    assert [
-        it for it in caplog.messages if it.startswith("task t waits up to 7 s for its gateway: ")
-    ] == caplog.messages[:1]
+    assert len([it for it in caplog.messages if it.startswith("task t waits up to 7 s for its gateway: ")]) == 1
 
 
 @pytest.mark.parametrize("line", [SMALL, DONE, reply(("finish", {"outcome": "cannot", "summary": "no way"}))])

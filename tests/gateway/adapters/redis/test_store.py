@@ -61,6 +61,16 @@ async def test_a_server_that_takes_no_writes_is_not_ready(server: Server) -> Non
     await store.close()
 
 
+async def test_rows_that_cannot_be_written_at_the_end_are_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    """How many, and why."""
+    store = store_of("redis://127.0.0.1:9")
+    await store.append_rows((row("1"),))
+    await store.close()
+
+    [told] = [it for it in caplog.messages if "are lost" in it]
+    assert told.startswith("1 execution rows are lost: ")
+
+
 async def test_at_rest_nothing_of_a_body_is_seen(server: Server) -> None:
     """Arguments, requests, results and holds are sealed; the server's whole memory shows none of them."""
     store = store_of(server.url, Sealer.parse(SEAL_KEY))
