@@ -58,7 +58,7 @@ bench-compiled: compiled  ## the benchmark in that tree
 	@cd build/compiled && $(abspath $(BIN))/python -m bench
 
 # The stores are in memory where there is enough of it: the gate is about CPU.
-GATE ?= read,read-one-span,write,write-redis,replay,refusal
+GATE ?= read,read-one-span,write,write-redis,replay,refusal,growth-write
 bench-gate: compiled  ## its gate in that tree: the targets at 64 connections, times 1.4 (GATE=CASE,...; two minutes)
 	@room=$$(test -w /dev/shm && df -Pk /dev/shm | awk 'NR == 2 { print $$4 }'); \
 	if [ "$${room:-0}" -gt 2000000 ]; then export TMPDIR=/dev/shm; fi; \

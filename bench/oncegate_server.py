@@ -25,7 +25,7 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.system.enumerations import spare_enumerations
 from gateway.app import log_fault, open_store, wire
 from gateway.cli.loading import load
-from gateway.cli.serve import announce
+from gateway.cli.serve import announce, watched
 from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind, run
 from gateway.manifest.building import Operator
@@ -72,7 +72,13 @@ def main() -> None:
         parts.rates.now = lambda: now() / slowdown
     core = Pipeline(parts, log_fault)
     application = build(core, KeyFile(settings.keys), settings, telemetry)
-    server = Server(application, core, settings, announce=lambda host, port: announce(host, port, as_json=False))
+    server = Server(
+        application,
+        core,
+        settings,
+        announce=lambda host, port: announce(host, port, as_json=False),
+        files_changed=watched(settings).changed,
+    )
     run(server, bind(settings))
 
 

@@ -123,7 +123,8 @@ def _tool(source: ManifestSource, value: Any, operator: Operator, notes: Notes) 
 
 def _canonical(value: Any, notes: Notes) -> bytes | None:
     try:
-        return canonical(value)
+        # orjson leaves its result in the 8 kB that it was written into; a tool lives as long as the process.
+        return bytes(bytearray(canonical(value)))
     except NotCanonical as error:
         notes.error((), "shape", f"the manifest has no canonical form: {error}")
         return None

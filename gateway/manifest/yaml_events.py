@@ -5,6 +5,7 @@ keys, further documents, keys that are not text, invisible characters. JSON is Y
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -152,6 +153,11 @@ def _mend(error: yaml.MarkedYAMLError, at: str) -> str:
     return f"this is not YAML: {problem}"
 
 
+def _shared(value: Any) -> Any:
+    """The value. Manifests say the same words over and over (`string`, `object`): a text is one object in all of them."""
+    return sys.intern(value) if isinstance(value, str) else value
+
+
 class _Builder:
     """Values and places from one pass over the events."""
 
@@ -208,7 +214,7 @@ class _Builder:
                 items.append(self._node(item, events, (*path, len(items)), depth + 1))
             return items
         try:
-            return event.value if event.style else plain_value(event.value)
+            return _shared(event.value if event.style else plain_value(event.value))
         except ScalarError as error:
             raise self._refusal(str(error), event) from error
 
@@ -227,7 +233,7 @@ class _Builder:
         self._check(event, depth)
         if not isinstance(event, yaml.ScalarEvent):
             raise self._refusal("a key must be text", event)
-        text: str = event.value
+        text = sys.intern(event.value)
         if event.style:
             return text
         if text == "<<":

@@ -8,7 +8,7 @@ from typing import Final
 
 from gateway.adapters.files.documents import FOLDER, DocumentFolder
 from gateway.manifest.building import Operator
-from gateway.manifest.catalog import Catalogue, Loaded, load
+from gateway.manifest.catalog import Catalogue, Loaded, inspect, load
 from gateway.manifest.complaint import Complaint, Severity
 from gateway.manifest.ports import ExpressionEngine
 
@@ -24,17 +24,11 @@ def load_directory(path: Path, operator: Operator, previous: Catalogue | None = 
 
     Never raises for what is in the directory: a missing directory or an unreadable file is a complaint.
     """
-    files: list[tuple[str, bytes]] = []
-    complaints: list[Complaint] = []
-    for name, content in read_files(path):
-        if isinstance(content, bytes):
-            files.append((name, content))
-        else:
-            complaints.append(Complaint(severity=Severity.ERROR, rule="yaml", message=content, file=name))
+    files, unreadable = _read(path)
     loaded = load(files, replace(operator, documents=DocumentFolder(path / FOLDER)), previous)
-    if not complaints:
+    if not unreadable:
         return loaded
-    return Loaded(catalogue=None, complaints=(*complaints, *loaded.complaints))
+    return Loaded(catalogue=None, complaints=(*unreadable, *loaded.complaints))
 
 
 def check_directory(
@@ -48,7 +42,21 @@ def check_directory(
         engine: compiles the expressions.
     """
     known = env_names if isinstance(env_names, Mapping) else dict.fromkeys(env_names, _UNKNOWN_VALUE)
-    return list(load_directory(path, Operator(engine=engine, environment=known)).complaints)
+    files, unreadable = _read(path)
+    operator = Operator(engine=engine, environment=known, documents=DocumentFolder(path / FOLDER))
+    return [*unreadable, *inspect(files, operator)]
+
+
+def _read(path: Path) -> tuple[list[tuple[str, bytes]], list[Complaint]]:
+    """The files, and a complaint about each that cannot be read."""
+    files: list[tuple[str, bytes]] = []
+    unreadable: list[Complaint] = []
+    for name, content in read_files(path):
+        if isinstance(content, bytes):
+            files.append((name, content))
+        else:
+            unreadable.append(Complaint(severity=Severity.ERROR, rule="yaml", message=content, file=name))
+    return files, unreadable
 
 
 def read_files(path: Path) -> Iterator[tuple[str, bytes | str]]:

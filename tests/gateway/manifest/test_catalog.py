@@ -2,6 +2,7 @@
 
 import copy
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -116,6 +117,35 @@ def test_a_tool_may_come_and_go() -> None:
 
     assert load(files(KEYED, READ), OPERATOR, before).catalogue is not None
     assert load(files(READ), OPERATOR, load(files(KEYED, READ), OPERATOR).catalogue).catalogue is not None
+
+
+def test_only_what_changed_is_another_tool() -> None:
+    """A reload keeps the tools whose manifests mean what they meant, however they are written."""
+    before = load(files(KEYED, READ), OPERATOR).catalogue
+    assert before is not None
+
+    edited = changed(READ, {"description": "List what was done to it."})
+    after = load([("one.yaml", json.dumps(KEYED, indent=3)), *files(edited)], OPERATOR, before).catalogue
+
+    assert after is not None
+    assert after.tools["act"] is before.tools["act"]
+    assert after.tools["get_status"].description == "List what was done to it."
+
+
+def test_a_tool_is_small() -> None:
+    """What a manifest was read with is gone, and what all of them say is there once; 20 kB before."""
+    load(files(READ), OPERATOR)
+    copies = files(*(changed(READ, {"name": f"get_status_{number}"}) for number in range(100)))
+    tracemalloc.start()
+    try:
+        catalogue = load(copies, OPERATOR).catalogue
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert catalogue is not None
+    assert len(catalogue.tools) == 100
+    assert kept / 100 < 15_500
 
 
 def test_an_empty_catalogue_is_one() -> None:
