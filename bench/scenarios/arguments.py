@@ -3,7 +3,7 @@
 import asyncio
 import unicodedata
 
-from bench.scenarios.stage import AMOUNT_PAISE, Column, Finding, Stage
+from bench.scenarios.stage import AMOUNT_PAISE, OPEN, Column, Finding, Stage
 from bench.scenarios.target import Kind
 
 OTHER_AMOUNT_PAISE = AMOUNT_PAISE + 1
@@ -17,7 +17,10 @@ async def changed_amount(stage: Stage) -> Finding:
     await stage.provider.event("received", stage.order)
     during = await stage.ask(amount_paise=OTHER_AMOUNT_PAISE)
     await stage.provider.release(stage.order)
-    told = [await first, during, await stage.ask(amount_paise=OTHER_AMOUNT_PAISE)]
+    ended = await first
+    # On a slow machine the gateway may have listened long enough before the release: the same call has the result then.
+    had = await stage.ask_again() if ended.kind in OPEN else ended
+    told = [had, during, await stage.ask(amount_paise=OTHER_AMOUNT_PAISE)]
     return await stage.find(
         told,
         checks={

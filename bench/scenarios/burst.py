@@ -1,7 +1,4 @@
-"""One client process that makes the same HTTP call several times at once.
-
-Takes its order as JSON on its command line, prints the answers as JSON: `[{"status": 200, "body": …}, …]`.
-"""
+"""The same HTTP call several times at once, from here or from client processes."""
 
 import asyncio
 import json
@@ -50,14 +47,9 @@ async def _client(order: dict[str, Any], urls: list[str]) -> list[dict[str, Any]
     given = json.dumps({**order, "urls": urls})
     # Its errors go where ours do.
     with open(os.dup(2), "wb") as errors:  # noqa: ASYNC230, PTH123 - a copy of what is open
-        process = await forked([sys.executable, "-m", "bench.scenarios.burst", given], errors, None)
+        process = await forked([sys.executable, "-m", "bench.scenarios.client", given], errors, None)
     assert process.stdout is not None
     printed = await process.stdout.read()
     await process.wait()
     answers: list[dict[str, Any]] = json.loads(printed)
     return answers
-
-
-if __name__ == "__main__":
-    given = json.loads(sys.argv[1])
-    print(json.dumps(asyncio.run(ask(given, given["urls"]))))
