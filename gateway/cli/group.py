@@ -27,6 +27,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "mcp": ("gateway.cli.mcp", "Speak MCP on standard input and output, for desktop clients."),
     "operations": ("gateway.cli.operations", "List, show, reconcile, settle and forget operations."),
     "approvals": ("gateway.cli.approvals", "List, show, approve and deny what waits for a person."),
+    "breakers": ("gateway.cli.breakers", "List circuit breakers; keep one open or closed for a time."),
     "executions": ("gateway.cli.executions", "One row for every answer the gateway gave."),
     "report": ("gateway.cli.report", "Four signals per tool: outcomes, latency, retries, cost."),
     "timeouts": ("gateway.cli.timeouts", "Which timeouts are too short, or longer than they need be."),

@@ -65,6 +65,7 @@ class ErrorCode(StrEnum):
     METHOD_NOT_ALLOWED = "method_not_allowed"
     OPERATION_NOT_FOUND = "operation_not_found"
     APPROVAL_NOT_FOUND = "approval_not_found"
+    BREAKER_NOT_FOUND = "breaker_not_found"
     # Validation, permission, approval.
     UNKNOWN_TOOL = "unknown_tool"
     MISSING_ARGUMENTS = "missing_arguments"
@@ -209,6 +210,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.METHOD_NOT_ALLOWED: _row(_NOT, _NO, _A.STOP, 405, _NEUTRAL, "Nothing was executed: the route does not take this method. Use a method named in the Allow header."),
     _C.OPERATION_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "There is no such operation among those this caller may see. Check the identifier; do not guess another."),
     _C.APPROVAL_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "There is no such approval among those this caller may see. Check the identifier; do not guess another."),
+    _C.BREAKER_NOT_FOUND: _row(_NOT, _NO, _A.STOP, 404, _NEUTRAL, "No tool has a breaker of that name. Read /v1/breakers, or breaker.scope in the manifests, for the names there are; do not guess."),
 
     _C.UNKNOWN_TOOL: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 404, _NEUTRAL, "Nothing was executed: no tool has this name. Call one of the tools in the catalogue."),
     _C.MISSING_ARGUMENTS: _row(_NOT, _NO, _A.FIX_ARGUMENTS, 422, _NEUTRAL, "Nothing was executed: required arguments are missing. Supply them and call again."),

@@ -17,6 +17,8 @@ EXECUTIONS_READ: Final = "executions:read"
 """See the execution rows of every subject of the own tenant, and the signals made of them."""
 BREAKERS_READ: Final = "operator:breakers"
 """See the circuit breakers, which tenants share."""
+BREAKERS_FORCE: Final = "operator:breakers:force"
+"""Open or close one by one's own word, for all tenants."""
 
 DEFAULT_LIMIT: Final = 100
 MAX_LIMIT: Final = 1000
@@ -177,15 +179,50 @@ class Readiness:
         }
 
 
+class BreakerWord(StrEnum):
+    """What an operator says of a breaker."""
+
+    OPEN = "open"
+    """Nothing is sent, not even a look-up."""
+    CLOSED = "closed"
+    """No failure opens it."""
+    AUTO = "auto"
+    """An earlier word is taken back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForceRequest:
+    """An operator's word about one breaker.
+
+    Attributes:
+        reason: in the operator's own words, one line; whoever is refused because of it is told. None with `auto`.
+        for_s: how long the word holds, in seconds; 0 with `auto`.
+    """
+
+    word: BreakerWord
+    reason: str | None = None
+    for_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForcedView:
+    """An operator's word that is in force, and for how many more seconds."""
+
+    to: str
+    reason: str
+    for_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerView:
-    """One circuit breaker. `retry_after_s` is None while it is closed."""
+    """One circuit breaker. `retry_after_s` is None while it is closed, `forced` where nobody forced it."""
 
     scope: str
     state: str
     failures: int = 0
     since_wall: float | None = None
     retry_after_s: float | None = None
+    forced: ForcedView | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """One entry of `GET /v1/breakers`."""

@@ -20,6 +20,7 @@ from gateway.contract.requests import (
     BreakerView,
     DecisionRequest,
     ExecutionQuery,
+    ForceRequest,
     OperationQuery,
     Readiness,
     SettleRequest,
@@ -30,6 +31,7 @@ from gateway.manifest.placeholders import RenderError
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.background import Background
+from gateway.pipeline.breakers import Breakers
 from gateway.pipeline.claiming import Claims
 from gateway.pipeline.detached import Detached
 from gateway.pipeline.forgetting import Forgetting
@@ -81,6 +83,7 @@ class Pipeline:
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
         self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
         self._inbox = Inbox(parts, self._pins, self._questions)
+        self._breakers = Breakers(parts)
         self._background = Background(parts.clock, faults)
         self._unknown: dict[str, UnknownOperations] = {}
 
@@ -201,7 +204,11 @@ class Pipeline:
 
     def breakers(self) -> tuple[BreakerView, ...]:
         """Every circuit breaker this process knows of."""
-        return self._questions.breakers()
+        return self._breakers.all()
+
+    async def force_breaker(self, scope: str, request: ForceRequest, caller: Caller) -> Envelope:
+        """An operator's word about one of them."""
+        return await self._detached.told(self._asked(self._breakers.force(scope, request, caller)))
 
     async def ready(self) -> Readiness:
         """Whether calls should be sent here."""

@@ -11,7 +11,6 @@ from gateway.contract.requests import (
     EXECUTIONS_READ,
     OPERATIONS_READ,
     OPERATIONS_SETTLE,
-    BreakerView,
     ExecutionQuery,
     OperationQuery,
     Readiness,
@@ -28,8 +27,6 @@ from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sweeping import Sweeper
 from gateway.pipeline.telling import afterwards, rfc3339
-from gateway.stages.execute.breaker.breaker import Breaker
-from gateway.stages.execute.breaker.breaker import State as BreakerState
 from gateway.stages.execute.operation import machine
 from gateway.stages.execute.operation.become import Settlement
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter, StoreUnavailableError
@@ -159,11 +156,6 @@ class Questions:
             return self._refuse(ErrorCode.INVALID_SETTLEMENT, record, state=record.state.value)
         return succeed(self.view(after), self._meta(after))
 
-    def breakers(self) -> tuple[BreakerView, ...]:
-        """Every circuit breaker this process knows of."""
-        wall, now, standings = self._parts.clock.wall(), self._parts.guard.now(), self._parts.guard.standings()
-        return tuple(_breaker(scope, standing.breaker, now, wall) for scope, standing in sorted(standings.items()))
-
     async def ready(self, *, draining: bool, missing: str | None = None) -> Readiness:
         """Whether calls should be sent here; `missing`: why the store is not used yet."""
         store = self._parts.store
@@ -257,17 +249,6 @@ def may_see(record: Record, caller: Caller) -> bool:
 def unavailable() -> Envelope:
     """What every question gets while the store is away."""
     return fail(ErrorCode.STORE_UNAVAILABLE, Meta(request_id=""))
-
-
-def _breaker(scope: str, breaker: Breaker, now: float, wall: float) -> BreakerView:
-    closed = breaker.state is BreakerState.CLOSED
-    return BreakerView(
-        scope=scope,
-        state=breaker.state.value,
-        failures=breaker.failures,
-        since_wall=None if breaker.since is None else wall - (now - breaker.since),
-        retry_after_s=None if closed else max(breaker.open_until - now, breaker.probe_until - now, 0.0),
-    )
 
 
 def _summary(tool: Tool, quarantined: Collection[str]) -> ToolSummary:

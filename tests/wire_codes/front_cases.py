@@ -68,6 +68,10 @@ async def _no_operation(stand: Stand) -> Answer:
     return await stand.get("/v1/operations/01ARZ3NDEKTSV4RRFFQ69G5FAV")
 
 
+async def _no_breaker(stand: Stand) -> Answer:
+    return await stand.post("/v1/breakers/nobodys", b'{"state": "auto"}', authorization=f"Bearer {stand.lead}")
+
+
 async def _no_tool(stand: Stand) -> Answer:
     return await stand.call(tool="acts")
 
@@ -125,6 +129,7 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
     _C.ROUTE_NOT_FOUND: _OUTSIDE,
     _C.METHOD_NOT_ALLOWED: Case(play=_get_of_calls, rows=False),
     _C.OPERATION_NOT_FOUND: Case(play=_no_operation, rows=False),
+    _C.BREAKER_NOT_FOUND: Case(play=_no_breaker, rows=False),
     _C.UNKNOWN_TOOL: Case(play=_no_tool, manifests=_PLAIN, says="act"),
     _C.MISSING_ARGUMENTS: _with({"order": "A"}),
     _C.UNKNOWN_ARGUMENTS: _with({"order": "A", "amount": 5, "amont": 5}),

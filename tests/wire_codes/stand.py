@@ -149,7 +149,7 @@ async def standing(
     _write(folder / "manifests", manifests)
     chosen = _settings(folder, where if private else None, settings or {})
     key, reader = new_key(folder, *PERMISSIONS), new_key(folder, "things:read")
-    lead = new_key(folder, "things:approve", subject="lead", most=5)
+    lead = new_key(folder, "things:approve", "operator:breakers:force", subject="lead", most=5)
     telemetry = OtelTelemetry(TelemetrySettings(server_spans=spans is not None), SystemClock(), "0", spans=spans)
     core, ready = _core(chosen, where, telemetry, wrap), asyncio.Event()
     listening = bind(chosen)

@@ -97,6 +97,7 @@ def _routes(
         Route("/v1/executions", door(records.executions), methods=["GET"]),
         Route("/v1/signals", door(records.signals), methods=["GET"]),
         Route("/v1/breakers", door(records.breakers), methods=["GET"]),
+        Route("/v1/breakers/{scope:path}", door(records.force_breaker), methods=["POST"]),
         Route("/healthz", health.alive, methods=["GET"]),
         Route("/readyz", health.ready, methods=["GET"]),
         Route("/metrics", health.metrics, methods=["GET"]),

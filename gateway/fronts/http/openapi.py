@@ -147,6 +147,15 @@ def _record_paths() -> dict[str, Any]:
             "get": _get("getSignals", "Four signals per tool; `data` is a Signals.", [tool, since], [503]),
         },
         "/v1/breakers": {"get": _get("listBreakers", "Every circuit breaker.", [], [403])},
+        "/v1/breakers/{scope}": {
+            "parameters": [_path("scope", {"type": "string"})],
+            "post": {
+                **_post(
+                    "forceBreaker", "Keep a breaker open or closed for a time, or no longer.", [403, 413, 415, 503]
+                ),
+                "requestBody": _body("ForceRequest"),
+            },
+        },
     }
 
 

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
 from gateway.contract.execution import RowKind
-from gateway.contract.requests import SettledAs
-from gateway.fronts.http.questions import DECISION_NAMES, MAX_NOTE, STATE_NAMES
+from gateway.contract.requests import BreakerWord, SettledAs
+from gateway.fronts.http.questions import DECISION_NAMES, MAX_FORCED_S, MAX_NOTE, MAX_REASON, STATE_NAMES
 from gateway.stages.execute.approval.record import Status
 
 Schema = dict[str, Any]
@@ -69,7 +69,16 @@ def schemas() -> dict[str, Schema]:
                 "failures": _COUNT,
                 "since_wall": _or_null({"type": "number"}),
                 "retry_after_s": _or_null(_SECONDS),
+                "forced": _or_null(_record({"to": _TEXT, "reason": _TEXT, "for_s": _SECONDS})),
             }
+        ),
+        "ForceRequest": _closed(
+            {
+                "state": {"type": "string", "enum": list(BreakerWord)},
+                "reason": {"type": "string", "minLength": 1, "maxLength": MAX_REASON},
+                "for_s": {"type": "number", "minimum": 1, "maximum": MAX_FORCED_S},
+            },
+            required=["state"],
         ),
         "Readiness": _record(
             {"ready": _FLAG, "draining": _FLAG, "warnings": {"type": "array", "items": _TEXT}, "checks": _OBJECT}

@@ -11,6 +11,7 @@ from gateway.contract.requests import (
     BreakerView,
     DecisionRequest,
     ExecutionQuery,
+    ForceRequest,
     OperationQuery,
     Readiness,
     SettleRequest,
@@ -87,6 +88,10 @@ class Core(Protocol):
 
     def breakers(self) -> tuple[BreakerView, ...]:
         """Every circuit breaker of this process. The front has checked `operator:breakers`."""
+        ...
+
+    async def force_breaker(self, scope: str, request: ForceRequest, caller: Caller) -> Envelope:
+        """Take an operator's word; the front has checked `operator:breakers:force`. `data` is the breaker afterwards."""
         ...
 
     async def ready(self) -> Readiness:

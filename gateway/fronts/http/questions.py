@@ -10,8 +10,10 @@ from gateway.contract.requests import (
     DEFAULT_LIMIT,
     MAX_LIMIT,
     ApprovalQuery,
+    BreakerWord,
     DecisionRequest,
     ExecutionQuery,
+    ForceRequest,
     OperationQuery,
     SettledAs,
     SettleRequest,
@@ -37,6 +39,9 @@ _DECISIONS: Final = {"approve": True, "deny": False}
 DECISION_NAMES: Final = tuple(_DECISIONS)
 MAX_NOTE: Final = 1000
 _SETTLE_FIELDS: Final = ("settled_as", "evidence", "result")
+_FORCE_FIELDS: Final = ("state", "reason", "for_s")
+MAX_REASON: Final = 200
+MAX_FORCED_S: Final = 604_800.0
 _MAX_VALUE: Final = 255
 _MAX_EVIDENCE: Final = 4000
 
@@ -139,6 +144,29 @@ def settle_request(document: Mapping[str, Any]) -> SettleRequest:
     if not isinstance(evidence, str) or not evidence.strip() or len(evidence) > _MAX_EVIDENCE:
         raise _misshapen(f"evidence must say, in 1 to {_MAX_EVIDENCE} characters, what the settlement rests on")
     return SettleRequest(settled_as=SettledAs(settled_as), evidence=evidence.strip(), result=document.get("result"))
+
+
+def force_request(document: Mapping[str, Any]) -> ForceRequest:
+    """The operator's word of `POST /v1/breakers/{scope}`.
+
+    Raises:
+        Refusal: `invalid_request`.
+    """
+    only(document, _FORCE_FIELDS, "the body")
+    state, reason, for_s = document.get("state"), document.get("reason"), document.get("for_s")
+    if state not in tuple(BreakerWord):
+        raise _misshapen(f"state must be {', '.join(BreakerWord)}")
+    word = BreakerWord(state)
+    if word is BreakerWord.AUTO:
+        if reason is not None or for_s is not None:
+            raise _misshapen("auto takes an earlier word back, and needs no reason and no for_s")
+        return ForceRequest(word=word)
+    # Callers that are refused read it, and a model may: one line of plain text.
+    if not isinstance(reason, str) or not reason.strip() or len(reason) > MAX_REASON or not reason.isprintable():
+        raise _misshapen(f"reason must say in one line of 1 to {MAX_REASON} printable characters why")
+    if isinstance(for_s, bool) or not isinstance(for_s, int | float) or not 1 <= for_s <= MAX_FORCED_S:
+        raise _misshapen(f"for_s must be how many seconds the word holds, from 1 to {MAX_FORCED_S:.0f}")
+    return ForceRequest(word=word, reason=reason.strip(), for_s=float(for_s))
 
 
 def single(pairs: Pairs, known: tuple[str, ...]) -> dict[str, str]:

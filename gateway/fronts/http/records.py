@@ -10,13 +10,20 @@ from starlette.responses import Response
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
-from gateway.contract.requests import BREAKERS_READ
+from gateway.contract.requests import BREAKERS_FORCE, BREAKERS_READ
 from gateway.fronts.http.answers import Refusal, encode
 from gateway.fronts.http.bodies import BodyLimits, parse_object, read_body
 from gateway.fronts.http.gate import exchange_of, passed_on, require, told
 from gateway.fronts.http.head import require_json
 from gateway.fronts.http.ports import Core
-from gateway.fronts.http.questions import execution_query, operation_query, settle_request, signal_query, single
+from gateway.fronts.http.questions import (
+    execution_query,
+    force_request,
+    operation_query,
+    settle_request,
+    signal_query,
+    single,
+)
 
 _OPERATION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LINES_TYPE: Final = "application/x-ndjson"
@@ -73,6 +80,14 @@ class Records:
         single(request.query_params.multi_items(), ())
         require(caller, BREAKERS_READ)
         return told(request, {"breakers": [view.to_dict() for view in self._core.breakers()]})
+
+    async def force_breaker(self, request: Request, caller: Caller) -> Response:
+        """`POST /v1/breakers/{scope}`."""
+        require(caller, BREAKERS_FORCE)
+        head = exchange_of(request).head
+        require_json(head)
+        word = force_request(parse_object(await read_body(head, request.receive, self._limits), self._limits))
+        return passed_on(request, await self._core.force_breaker(request.path_params["scope"], word, caller))
 
 
 def _operation_id(request: Request) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from gateway.contract.codes import ErrorCode, NextAction
+from gateway.contract.codes import NextAction
 from gateway.stages.feedback.advice import Means, Standing, means, standing
 from gateway.stages.feedback.approval_fragments import APPROVAL_FRAGMENTS
+from gateway.stages.feedback.breaker_fragments import BREAKER_FRAGMENTS
 from gateway.stages.feedback.context import Context, Suggestion
 from gateway.stages.feedback.faults import describe
 from gateway.stages.feedback.settling_fragments import SETTLING_FRAGMENTS
@@ -220,17 +221,6 @@ def _blocked(context: Context) -> str:
     return f"{stands} Verify with {_suggested(context, blocker.verify)} first."
 
 
-def _failing(context: Context) -> str:
-    if context.failures is None:
-        return "is failing"
-    of = f" of its last {context.calls} calls" if context.calls else " calls in a row"
-    last = f" (last: {context.last_code})" if context.last_code in _CODES else ""
-    return f"failed {context.failures}{of}{last}"
-
-
-_CODES: Final = frozenset(code.value for code in ErrorCode)
-
-
 def _deadline(context: Context) -> str:
     if context.deadline_s is None:
         return ""
@@ -284,9 +274,9 @@ FRAGMENTS: Final[Mapping[str, Callable[[Context], str]]] = MappingProxyType(
         "operation": _operation,
         "taken": _taken,
         "blocked": _blocked,
-        "failing": _failing,
         "deadline": _deadline,
         **APPROVAL_FRAGMENTS,
+        **BREAKER_FRAGMENTS,
         **SETTLING_FRAGMENTS,
         "permission": lambda context: context.permission or "a permission",
         "rule": lambda context: f" {context.rule}" if context.rule else "",

@@ -23,6 +23,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.METHOD_NOT_ALLOWED: "Nothing was executed: the route does not take this method. Use a method named in the Allow header.",
     _C.OPERATION_NOT_FOUND: "There is no such operation among those this caller may see. Check the identifier; do not guess another.",
     _C.APPROVAL_NOT_FOUND: "There is no such approval among those this caller may see. Check the identifier; do not guess another.",
+    _C.BREAKER_NOT_FOUND: "No tool has a breaker of that name. Read /v1/breakers, or breaker.scope in the manifests, for the names there are; do not guess.",
 
     _C.UNKNOWN_TOOL: "Nothing was executed: no tool is named {given}.{near}{tools}",
     _C.MISSING_ARGUMENTS: "Nothing was executed. {missing} Supply what is missing and call {tool} again.",

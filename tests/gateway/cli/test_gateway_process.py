@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +20,11 @@ from gateway.demo.processes import Child, NotStartedError
 from gateway.demo.provider_process import ProviderProcess
 from tests.gateway.cli.interrupting import interrupt
 from tests.gateway.cli.run import run
+from tests.waiting import eventually
 
 MANIFESTS = Path(__file__).parents[3] / "gateway" / "demo" / "manifests"
-PERMISSIONS = ("refunds:write", "refunds:read", "orders:read", "operations:settle", "operator:breakers")
+OPERATOR = ("operations:settle", "operator:breakers", "operator:breakers:force")
+PERMISSIONS = ("refunds:write", "refunds:read", "orders:read", *OPERATOR)
 
 
 @dataclass
@@ -220,3 +223,45 @@ async def test_what_cannot_be_used_stops_the_start(tmp_path: Path, options: dict
 
     assert complaint in str(stopped.value)
     assert "Traceback" not in str(stopped.value)
+
+
+async def test_an_operators_word_on_a_breaker_is_heard_by_every_process(tmp_path: Path) -> None:
+    """Kept open through one process, the other sends nothing and says why; taken back, calls go out again; unheard, it is none."""
+    async with whole(tmp_path) as running:
+        first, other = running.gateway, await start(tmp_path, running.provider)
+
+        async def refusal() -> Any:
+            """What a read at this process is refused with, if it is left alone."""
+            told = json.loads((await running.oncegate("call", "lookup_order", "order_id=ORD-1", "--json")).stdout)
+            return None if told["ok"] or told["error"]["code"] != "circuit_open" else told["error"]["message"]
+
+        async def refused() -> bool:
+            return await refusal() is not None
+
+        async def free() -> bool:
+            return await refusal() is None
+
+        try:
+            opened = await running.oncegate("breakers", "open", "payments", "--reason", "bank holiday", "--for", "2h")
+            running.gateway = other
+            await eventually(refused)
+            message = await refusal()
+            listed = await running.oncegate("breakers", "list", "--json")
+            taken = await running.oncegate("breakers", "release", "payments")
+            running.gateway = first
+            await eventually(free)
+            unknown = await running.oncegate("breakers", "release", "paymens")
+            with sqlite3.connect(tmp_path / "store.sqlite-breakers") as elsewhere:
+                elsewhere.execute("BEGIN EXCLUSIVE")
+                unheard = await running.oncegate("breakers", "open", "payments", "--reason", "why", "--for", "1m")
+                elsewhere.rollback()
+        finally:
+            running.gateway = first
+            await other.stop()
+
+    assert (opened.exit_code, taken.exit_code) == (0, 0), opened.output + taken.output
+    assert "was switched off by an operator (bank holiday)" in message
+    (standing,) = json.loads(listed.stdout)["data"]["breakers"]
+    assert (standing["scope"], standing["state"], standing["forced"]["to"]) == ("payments", "open", "open")
+    assert unknown.stderr.startswith("error: breaker_not_found")
+    assert unheard.stderr.startswith("error: store_unavailable")

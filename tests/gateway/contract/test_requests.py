@@ -1,6 +1,6 @@
 """What fronts and core say to one another besides tool calls."""
 
-from gateway.contract.requests import BreakerView, Readiness, ToolSummary
+from gateway.contract.requests import BreakerView, ForcedView, Readiness, ToolSummary
 
 
 def test_a_catalogue_entry_says_everything_a_caller_needs_and_nothing_of_the_backend() -> None:
@@ -74,8 +74,9 @@ def test_readiness_is_read_by_a_person() -> None:
 
 
 def test_a_breaker_view_is_plain_data() -> None:
-    """A breaker's entry carries scope, state and when to ask again."""
-    view = BreakerView(scope="payments", state="open", failures=5, since_wall=1.5, retry_after_s=30.0)
+    """A breaker's entry carries scope, state, when to ask again, and whose word keeps it so."""
+    forced = ForcedView(to="open", reason="bank holiday", for_s=30.0)
+    view = BreakerView(scope="payments", state="open", failures=5, since_wall=1.5, retry_after_s=30.0, forced=forced)
 
     document = view.to_dict()
 
@@ -85,4 +86,5 @@ def test_a_breaker_view_is_plain_data() -> None:
         "failures": 5,
         "since_wall": 1.5,
         "retry_after_s": 30.0,
+        "forced": {"to": "open", "reason": "bank holiday", "for_s": 30.0},
     }

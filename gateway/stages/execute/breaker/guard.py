@@ -120,12 +120,20 @@ class Guard:
         return local.breaker.state is State.CLOSED
 
     async def force(self, scope: str, to: State, *, reason: str, for_s: float) -> Breaker:
-        """Open or close a breaker by an operator's word, for `for_s` seconds."""
+        """Open or close a breaker by an operator's word, for `for_s` seconds.
+
+        Raises:
+            BreakerStoreAway: nobody else would hear of it now; it may have been written all the same.
+        """
         now = self._store.now()
         return await self._apply(scope, lambda old: force(old, to, reason=reason, until=now + for_s, now=now))
 
     async def release(self, scope: str) -> Breaker:
-        """Take an operator's word back."""
+        """Take an operator's word back.
+
+        Raises:
+            BreakerStoreAway: as `force`.
+        """
         now = self._store.now()
         return await self._apply(scope, lambda old: release(old, now=now))
 
@@ -145,9 +153,15 @@ class Guard:
         }
 
     async def _apply(self, scope: str, change: Callable[[Breaker], Breaker]) -> Breaker:
-        local = await self._heard(scope)
-        while (wanted := change(local.breaker)) is not local.breaker:
-            if await self._swap(scope, local, wanted):
+        local = self._local(scope)
+        self._adopt(scope, local, await self._store.load(scope))
+        while (changed := change(local.breaker)) is not local.breaker:
+            wanted = replace(changed, mark=self._token())
+            standing = await self._written(scope, wanted.generation - 1, wanted)
+            if standing is None:
+                raise BreakerStoreAway
+            self._adopt(scope, local, Standing(breaker=standing))
+            if standing == wanted:
                 break
         return local.breaker
 

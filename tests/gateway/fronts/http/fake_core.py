@@ -14,6 +14,7 @@ from gateway.contract.requests import (
     BreakerView,
     DecisionRequest,
     ExecutionQuery,
+    ForceRequest,
     OperationQuery,
     Readiness,
     SettleRequest,
@@ -24,7 +25,11 @@ from gateway.contract.requests import (
 TOKEN = "ogk_test-token"
 CALLER = Caller(subject="agent-1", tenant="acme", permissions=frozenset({"refunds:write"}))
 OPERATOR_TOKEN = "ogk_operator-token"
-OPERATOR = Caller(subject="olga", tenant="acme", permissions=frozenset({"operator:breakers", "operations:settle"}))
+OPERATOR = Caller(
+    subject="olga",
+    tenant="acme",
+    permissions=frozenset({"operator:breakers", "operator:breakers:force", "operations:settle"}),
+)
 REFUND = ToolSummary(
     name="issue_refund",
     version="1.2.0",
@@ -53,6 +58,7 @@ class FakeCore:
     readiness: Callable[[], Awaitable[Readiness]] | None = None
     rows: tuple[ExecutionRow, ...] | Envelope = (ROW,)
     signs: dict[str, Any] | Envelope = field(default_factory=lambda: {"tools": []})
+    standing: tuple[BreakerView, ...] = (BreakerView(scope="payments", state="closed"),)
     asked: list[Any] = field(default_factory=list)
     refusals: list[tuple[Envelope, Caller]] = field(default_factory=list)
     life: list[str] = field(default_factory=list)
@@ -127,7 +133,15 @@ class FakeCore:
         return succeed(self.signs, Meta(request_id="")) if isinstance(self.signs, dict) else self.signs
 
     def breakers(self) -> tuple[BreakerView, ...]:
-        return (BreakerView(scope="payments", state="closed"),)
+        return self.standing
+
+    async def force_breaker(self, scope: str, request: ForceRequest, caller: Caller) -> Envelope:
+        self.asked.append((scope, request, caller))
+        if scope == "broken":
+            raise RuntimeError("planted")
+        if scope == "nobodys":
+            return fail(ErrorCode.BREAKER_NOT_FOUND, Meta(request_id=""))
+        return succeed({"scope": scope, "state": request.word.value}, Meta(request_id=""))
 
     async def ready(self) -> Readiness:
         if self.readiness is not None:

@@ -30,7 +30,12 @@ def test_the_committed_copy_is_current() -> None:
 
 def test_every_route_is_documented_with_its_methods() -> None:
     """Paths and methods of the document are those that are served, no more and no fewer."""
-    served = {(route.path, method.lower()) for route in routes() for method in route.methods or () if method != "HEAD"}
+    served = {
+        (route.path.replace(":path", ""), method.lower())
+        for route in routes()
+        for method in route.methods or ()
+        if method != "HEAD"
+    }
     written = {
         (path, method) for path, item in document()["paths"].items() for method in item if method in {"get", "post"}
     }
@@ -47,7 +52,7 @@ def test_every_operation_has_its_own_name() -> None:
         if method in {"get", "post"}
     ]
 
-    assert len(names) == len(set(names)) == 18
+    assert len(names) == len(set(names)) == 19
 
 
 def test_every_code_stands_under_its_status() -> None:

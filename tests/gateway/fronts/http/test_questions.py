@@ -6,8 +6,10 @@ import pytest
 
 from gateway.contract.requests import (
     ApprovalQuery,
+    BreakerWord,
     DecisionRequest,
     ExecutionQuery,
+    ForceRequest,
     OperationQuery,
     SettledAs,
     SettleRequest,
@@ -18,6 +20,7 @@ from gateway.fronts.http.questions import (
     approval_query,
     decision_request,
     execution_query,
+    force_request,
     operation_query,
     settle_request,
     signal_query,
@@ -133,6 +136,44 @@ def test_a_word_without_evidence_settles_nothing(document: dict[str, Any]) -> No
     """Anything else is refused before the core hears of it."""
     with pytest.raises(Refusal):
         settle_request(document)
+
+
+def test_a_word_on_a_breaker_has_a_reason_and_an_end() -> None:
+    """Open or closed, why and for how long; to take it back is one word."""
+    kept = force_request({"state": "open", "reason": " bank holiday ", "for_s": 600})
+
+    assert kept == ForceRequest(word=BreakerWord.OPEN, reason="bank holiday", for_s=600.0)
+    assert force_request({"state": "auto"}) == ForceRequest(word=BreakerWord.AUTO)
+
+
+WORD: dict[str, Any] = {"state": "closed", "reason": "they are back", "for_s": 60}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": "half_open"},
+        {"state": ["open"]},
+        {"state": None},
+        {"reason": None},
+        {"reason": "  "},
+        {"reason": "x" * 201},
+        {"reason": "two\nlines"},
+        {"reason": 5},
+        {"for_s": None},
+        {"for_s": 0.5},
+        {"for_s": 604801},
+        {"for_s": True},
+        {"for_s": "10m"},
+        {"until": "noon"},
+        {"state": "auto", "for_s": None},
+        {"state": "auto", "reason": None},
+    ],
+)
+def test_another_word_on_a_breaker_is_refused(changes: dict[str, Any]) -> None:
+    """What is not whole, or says more than it may, reaches no breaker."""
+    with pytest.raises(Refusal):
+        force_request({**WORD, **changes})
 
 
 def test_every_parameter_of_approvals_is_asked() -> None:

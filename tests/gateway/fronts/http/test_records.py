@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
-from gateway.contract.requests import OperationQuery, SettledAs, SettleRequest, SignalQuery
-from tests.gateway.fronts.http.fake_core import CALLER, ROW, FakeCore
+from gateway.contract.requests import BreakerWord, ForceRequest, OperationQuery, SettledAs, SettleRequest, SignalQuery
+from tests.gateway.fronts.http.fake_core import CALLER, OPERATOR, OPERATOR_TOKEN, ROW, FakeCore
 from tests.gateway.fronts.http.served import Served, serving
 
 
@@ -72,6 +72,26 @@ async def test_signals_are_the_cores_answer(served: Served) -> None:
 
     assert (answer.status_code, answer.json()["data"]) == (200, {"tools": []})
     assert served.core.asked == [(SignalQuery(tool="issue_refund"), CALLER)]
+
+
+async def test_a_word_on_a_breaker_reaches_the_core(served: Served) -> None:
+    """It needs a permission of its own beside that to look; a scope may be an origin; an unknown one is 404."""
+    word = {"state": "open", "reason": "bank holiday", "for_s": 60}
+    mine = {"Authorization": f"Bearer {OPERATOR_TOKEN}"}
+    refused = await served.client.post("/v1/breakers/payments", json=word)
+    forced = await served.client.post("/v1/breakers/https://pay.example:443", json=word, headers=mine)
+    missing = await served.client.post("/v1/breakers/nobodys", json={"state": "auto"}, headers=mine)
+    shaped = await served.client.post("/v1/breakers/payments", json={}, headers=mine)
+    typed = await served.client.post("/v1/breakers/payments", data=word, headers=mine)
+
+    assert (refused.status_code, refused.json()["error"]["details"]) == (403, {"permission": "operator:breakers:force"})
+    assert (forced.status_code, forced.json()["data"]["scope"]) == (200, "https://pay.example:443")
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "breaker_not_found")
+    assert (shaped.status_code, typed.status_code) == (400, 415)
+    assert served.core.asked == [
+        ("https://pay.example:443", ForceRequest(word=BreakerWord.OPEN, reason="bank holiday", for_s=60.0), OPERATOR),
+        ("nobodys", ForceRequest(word=BreakerWord.AUTO), OPERATOR),
+    ]
 
 
 async def test_rows_that_cannot_be_read_are_an_envelope() -> None:

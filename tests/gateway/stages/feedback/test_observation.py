@@ -81,6 +81,16 @@ def test_the_breaker_in_one_sentence() -> None:
     )
 
 
+def test_a_dependency_that_was_switched_off_is_not_said_to_have_failed() -> None:
+    """It may be well: the operator's reason is told, not a count of failures."""
+    context = replace(REFUND, failures=0, word="maintenance until noon", retry_after_s=60.0)
+
+    assert observe(ErrorCode.CIRCUIT_OPEN, context) == (
+        "The payments service was switched off by an operator (maintenance until noon) and is being left alone. "
+        "Nothing was sent. Do not call issue_refund again for 60.0 s; use a different approach or escalate."
+    )
+
+
 # -- what must never be said -------------------------------------------------------------------------------------
 
 SECRETS = st.text(st.characters(codec="ascii", categories=("Lu", "Nd")), min_size=9, max_size=30).map(
@@ -203,6 +213,7 @@ FACTS_THAT_SHOW: dict[str, tuple[ErrorCode, Any]] = {
     "failures": (ErrorCode.CIRCUIT_OPEN, 5),
     "calls": (ErrorCode.CIRCUIT_OPEN, 9),
     "last_code": (ErrorCode.CIRCUIT_OPEN, "connect_failed"),
+    "word": (ErrorCode.CIRCUIT_OPEN, "bank holiday"),
 }
 GIVEN: dict[str, Any] = {
     "arguments": {"tool": "issue_refund"},

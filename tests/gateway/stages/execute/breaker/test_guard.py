@@ -7,6 +7,7 @@ import pytest
 from gateway.stages.execute.breaker.breaker import Breaker, Kind, NotPermitted, Refusal, State
 from gateway.stages.execute.breaker.evidence import IGNORED, Evidence
 from gateway.stages.execute.breaker.guard import Permit
+from gateway.stages.execute.breaker.ports import BreakerStoreAway
 from tests.gateway.stages.execute.breaker.replicas import (
     FAILED,
     LEASE_S,
@@ -261,6 +262,24 @@ async def test_an_operators_word_reaches_the_others() -> None:
     await other.guard.release(SCOPE)
     server.now += 2.0
     assert (await one.permitted()).probe
+
+
+@pytest.mark.parametrize("weather", ["away", "loses_replies"])
+async def test_an_operators_word_that_the_others_may_not_hear_is_not_taken(weather: str) -> None:
+    """A word for this replica alone would be believed to hold for all: whoever gave it is told, and says it again."""
+    server = Server()
+    replica = Replica(server)
+    await replica.call(WORKED)
+    setattr(server, weather, True)
+
+    with pytest.raises(BreakerStoreAway):
+        await replica.guard.force(SCOPE, State.OPEN, reason="bank holiday", for_s=500.0)
+    with pytest.raises(BreakerStoreAway):
+        await replica.guard.release(SCOPE)
+
+    setattr(server, weather, False)
+    await replica.guard.force(SCOPE, State.OPEN, reason="bank holiday", for_s=500.0)
+    assert (await Replica(server).refused()).reason is Refusal.FORCED_OPEN
 
 
 async def test_standings_tell_the_operator() -> None:
