@@ -3,9 +3,8 @@
 `docs/errors.md`, the OpenAPI enum, metric values and HTTP statuses are all read from `FACTS`; nothing else
 declares a code. Standard library only: `agent_client` imports this module.
 
-Different material arguments on an identity that is already done are `idempotency_conflict` under `repeat: deny`,
-exactly as on an open one: for the caller both mean "this operation is taken, by a call with other arguments".
-`details.state` tells them apart, so there is no second code.
+Different material arguments on an identity that is already done are `idempotency_conflict` under `repeat: deny`, as on
+an open one: for the caller both mean "taken, by a call with other arguments". `details.state` tells them apart.
 """
 
 from collections.abc import Mapping

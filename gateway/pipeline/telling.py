@@ -182,12 +182,8 @@ class Telling:
         facts: dict[str, Any] = {"retry_after_s": withheld.retry_after_s, "limit": withheld.limit}
         facts["reason"] = withheld.reason
         if refusal is not None:
-            facts |= {
-                "failures": refusal.failures,
-                "calls": refusal.of,
-                "last_code": refusal.last_code,
-                "word": refusal.forced,
-            }
+            facts |= {"failures": refusal.failures, "calls": refusal.of}
+            facts |= {"last_code": refusal.last_code, "word": refusal.forced}
         return self.refuse(withheld.code, **facts)
 
     def outcome(

@@ -146,15 +146,18 @@ def _record_paths() -> dict[str, Any]:
         "/v1/signals": {
             "get": _get("getSignals", "Four signals per tool; `data` is a Signals.", [tool, since], [503]),
         },
+        **_breaker_paths(),
+    }
+
+
+def _breaker_paths() -> dict[str, Any]:
+    force = _post("forceBreaker", "Keep a breaker open or closed for a time, or no longer.", [403, 413, 415, 503])
+    force["responses"]["200"] = _answer("The breaker as it stands afterwards.")
+    return {
         "/v1/breakers": {"get": _get("listBreakers", "Every circuit breaker.", [], [403])},
         "/v1/breakers/{scope}": {
             "parameters": [_path("scope", {"type": "string"})],
-            "post": {
-                **_post(
-                    "forceBreaker", "Keep a breaker open or closed for a time, or no longer.", [403, 413, 415, 503]
-                ),
-                "requestBody": _body("ForceRequest"),
-            },
+            "post": {**force, "requestBody": _body("ForceRequest")},
         },
     }
 

@@ -62,29 +62,37 @@ def schemas() -> dict[str, Schema]:
         "ExecutionRow": _execution_row(),
         "Signals": _signals(),
         "ToolSignals": _tool_signals(),
-        "Breaker": _record(
-            {
-                "scope": _TEXT,
-                "state": _TEXT,
-                "failures": _COUNT,
-                "since_wall": _or_null({"type": "number"}),
-                "retry_after_s": _or_null(_SECONDS),
-                "forced": _or_null(_record({"to": _TEXT, "reason": _TEXT, "for_s": _SECONDS})),
-            }
-        ),
-        "ForceRequest": _closed(
-            {
-                "state": {"type": "string", "enum": list(BreakerWord)},
-                "reason": {"type": "string", "minLength": 1, "maxLength": MAX_REASON},
-                "for_s": {"type": "number", "minimum": 1, "maximum": MAX_FORCED_S},
-            },
-            required=["state"],
-        ),
+        "Breaker": _breaker(),
+        "ForceRequest": _force_request(),
         "Readiness": _record(
             {"ready": _FLAG, "draining": _FLAG, "warnings": {"type": "array", "items": _TEXT}, "checks": _OBJECT}
         ),
         "StateName": {"type": "string", "enum": list(STATE_NAMES)},
     }
+
+
+def _breaker() -> Schema:
+    return _record(
+        {
+            "scope": _TEXT,
+            "state": _TEXT,
+            "failures": _COUNT,
+            "since_wall": _or_null({"type": "number"}),
+            "retry_after_s": _or_null(_SECONDS),
+            "forced": _or_null(_record({"to": _TEXT, "reason": _TEXT, "for_s": _SECONDS})),
+        }
+    )
+
+
+def _force_request() -> Schema:
+    return _closed(
+        {
+            "state": {"type": "string", "enum": list(BreakerWord)},
+            "reason": {"type": "string", "minLength": 1, "maxLength": MAX_REASON},
+            "for_s": {"type": "number", "minimum": 1, "maximum": MAX_FORCED_S},
+        },
+        required=["state"],
+    )
 
 
 def _meta() -> Schema:
