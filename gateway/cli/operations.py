@@ -62,18 +62,21 @@ def reconcile(*, operation_id: str, gateway: Gateway, as_json: bool) -> None:
 
 @command.command(epilog=EXIT_HELP)
 @click.argument("operation_id")
-@click.option("--executed/--not-executed", "executed", default=None, help="How it ended.  [required]")
+@click.option("--executed", "executed", is_flag=True, help="It was carried out.")
+@click.option("--not-executed", "not_executed", is_flag=True, help="It was not, and may be called again.")
+@click.option("--refused", "refused", is_flag=True, help="It was not: the service refused it for good.")
 @click.option("--evidence", required=True, help="What that rests on, in your own words; it is kept.")
 @click.option("--result", help="With --executed: the result as the tool would have given it, as JSON.")
 @json_option
 @gateway_options
 def settle(
-    *, operation_id: str, executed: bool | None, evidence: str, result: str | None, gateway: Gateway, as_json: bool
+    *, operation_id: str, evidence: str, result: str | None, gateway: Gateway, as_json: bool, **ends: bool
 ) -> None:
     """Say, with evidence, how an operation ended. Needs the permission operations:settle."""
-    if executed is None:
-        raise click.UsageError("Say --executed or --not-executed.")
-    body: dict[str, Any] = {"settled_as": "executed" if executed else "not_executed", "evidence": evidence}
+    said = [end for end, meant in ends.items() if meant]
+    if len(said) != 1:
+        raise click.UsageError("Say one of --executed, --not-executed and --refused.")
+    body: dict[str, Any] = {"settled_as": said[0], "evidence": evidence}
     if result is not None:
         try:
             body["result"] = json.loads(result)

@@ -139,6 +139,9 @@ class SettledAs(StrEnum):
 
     EXECUTED = "executed"
     NOT_EXECUTED = "not_executed"
+    """The same call may be made again."""
+    REFUSED = "refused"
+    """Nor will it be: the service said no, and the same call gets that answer for as long as a refusal is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,11 @@ from gateway.stages.monitor.headroom import Declared
 from gateway.stages.monitor.signals import signals_of
 from gateway.stages.normalise.stored import store_answer
 
-_EVENTS = {SettledAs.EXECUTED: Event.OPERATOR_DONE, SettledAs.NOT_EXECUTED: Event.OPERATOR_FREE}
+_EVENTS = {
+    SettledAs.EXECUTED: Event.OPERATOR_DONE,
+    SettledAs.NOT_EXECUTED: Event.OPERATOR_FREE,
+    SettledAs.REFUSED: Event.OPERATOR_REFUSED,
+}
 
 SIGNAL_ROWS = 2000
 """Rows that one answer about signals is made of, the newest: reading them keeps the event loop for tens of milliseconds."""
@@ -207,7 +211,7 @@ class Questions:
         }
 
     async def _word(self, record: Record, settlement: SettleRequest, by: str) -> Settlement:
-        result = code = None
+        result, code = None, ErrorCode.REJECTED.value if settlement.settled_as is SettledAs.REFUSED else None
         # A person's word is shown as the tool of today shows results, where that of the record is gone.
         tool = await self._pins.tool_of(record) or self._parts.tools.catalogue.get(record.origin.tool)
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:

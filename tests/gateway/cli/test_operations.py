@@ -45,21 +45,24 @@ async def test_settle_is_a_word_with_evidence(served: Served) -> None:
     words = ["--executed", "--evidence", "seen in the console", "--result", '{"refund_id": "R1"}']
     await run_against(served, "operations", "settle", "01JOP", *words)
     await run_against(served, "operations", "settle", "01JOP", "--not-executed", "--evidence", "no such refund")
+    await run_against(served, "operations", "settle", "01JOP", "--refused", "--evidence", "card closed")
 
     first = SettleRequest(settled_as=SettledAs.EXECUTED, evidence="seen in the console", result={"refund_id": "R1"})
     second = SettleRequest(settled_as=SettledAs.NOT_EXECUTED, evidence="no such refund")
-    assert served.core.asked == [("01JOP", first, CALLER), ("01JOP", second, CALLER)]
+    third = SettleRequest(settled_as=SettledAs.REFUSED, evidence="card closed")
+    assert served.core.asked == [("01JOP", request, CALLER) for request in (first, second, third)]
 
 
 async def test_settle_assumes_nothing(served: Served) -> None:
-    """Without how it ended, without evidence or with a result that is no JSON nothing is sent."""
+    """Without how it ended, with two ends, without evidence or with a result that is no JSON nothing is sent."""
     neither = await run_against(served, "operations", "settle", "01JOP", "--evidence", "seen")
+    both = await run_against(served, "operations", "settle", "01JOP", "--executed", "--refused", "--evidence", "seen")
     bare = await run_against(served, "operations", "settle", "01JOP", "--executed")
     broken = await run_against(
         served, "operations", "settle", "01JOP", "--executed", "--evidence", "s", "--result", "{"
     )
 
-    assert [neither.exit_code, bare.exit_code, broken.exit_code] == [2, 2, 2]
+    assert [each.exit_code for each in (neither, both, bare, broken)] == [2, 2, 2, 2]
     assert served.core.asked == []
 
 

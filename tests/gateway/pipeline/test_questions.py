@@ -188,6 +188,19 @@ async def test_a_person_settles_as_executed_without_the_result(rig: MakeRig) -> 
     assert code_of(await gateway.call()) == ErrorCode.DONE_RESULT_LOST
 
 
+async def test_a_person_settles_as_refused(rig: MakeRig) -> None:
+    """The same call is told of the refusal and sends nothing while `refusal_ttl` lasts; a corrected one goes out."""
+    gateway = await rig(plain({"identity.refusal_ttl": "1h"}))
+    operation_id = await in_doubt(gateway)
+    word = SettleRequest(settled_as=SettledAs.REFUSED, evidence="their console says: card closed")
+    assert (await gateway.pipeline.settle(operation_id, word, SETTLER)).data["state"] == "refused"
+    sent = len(gateway.provider.sent)
+    again = await gateway.call()
+    assert (code_of(again), again.meta.replayed) == (ErrorCode.REJECTED, True)
+    assert len(gateway.provider.sent) == sent
+    assert (await gateway.call(amount=6)).ok
+
+
 async def test_a_person_settles_as_not_executed(rig: MakeRig) -> None:
     """It is free: the next call acts, as the same operation."""
     gateway = await rig(keyed({"retry.max_attempts": 1, "downstream_key.window": "1m"}))
