@@ -45,15 +45,19 @@ def command(*, as_json: bool, **flags: Any) -> None:
     for sentence in loaded.unread:
         _log.warning("%s", sentence)
     spare_enumerations()
+    # Looked at before they are read: what changes meanwhile is a change.
+    files = watched(settings)
     try:
         gateway = assemble(settings, os.environ)
     except SettingsError as wrong:
         raise Failure(str(wrong), Exit.USAGE) from None
     application = build(gateway.core, gateway.authenticator, settings, gateway.telemetry)
-    serve(application, gateway.core, settings, reload=gateway.reload, as_json=as_json)
+    serve(application, gateway.core, settings, reload=gateway.reload, files=files, as_json=as_json)
 
 
-def serve(application: Edge, core: Core, settings: Settings, *, reload: Callable[[], None], as_json: bool) -> None:
+def serve(
+    application: Edge, core: Core, settings: Settings, *, reload: Callable[[], None], files: Seen, as_json: bool
+) -> None:
     """Listen, announce it, and run until a signal ends it.
 
     Raises:
@@ -69,7 +73,7 @@ def serve(application: Edge, core: Core, settings: Settings, *, reload: Callable
         settings,
         announce=lambda host, port: announce(host, port, as_json=as_json),
         reload=reload,
-        files_changed=watched(settings).changed,
+        files_changed=files.changed,
     )
     try:
         run(server, listening)

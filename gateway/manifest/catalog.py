@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -13,6 +13,8 @@ from gateway.manifest.lint_catalog import Member, check
 from gateway.manifest.openapi.library import Library
 from gateway.manifest.reading import read
 from gateway.manifest.tool import Tool
+
+_CHANGING: Final = "something that it refers to changed while it was read; load it again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +66,18 @@ def load(
     if any(complaint.severity is Severity.ERROR for complaint in complaints):
         return Loaded(catalogue=None, complaints=complaints)
     kept = {} if previous is None else {tool.digest: tool for tool in previous.tools.values()}
-    found = [None if member.tool is None else kept.get(member.tool.digest) for member in members]
+    digests = [None if member.tool is None else member.tool.digest for member in members]
     # What is new is built once more, one after another: reading makes four times what a tool keeps, and comparing needs
     # it for all files at once. Tools that lie between what is left of that cost each call 3 % in accesses to memory.
     del members
     tools: list[Tool] = []
-    for (name, content), tool in zip(every, found, strict=True):
-        built = tool or build(read(name, content, documents), operator)[0]
-        if built is not None:
-            tools.append(built)
+    for (name, content), digest in zip(every, digests, strict=True):
+        tool = kept.get(digest or "") or build(read(name, content, documents), operator)[0]
+        if tool is None or tool.digest != digest:
+            # Nobody has compared this one with the others, and a catalogue without it would not be all of them.
+            moved = Complaint(severity=Severity.ERROR, rule="catalogue", message=_CHANGING, file=name)
+            return Loaded(catalogue=None, complaints=(*complaints, moved))
+        tools.append(tool)
     return Loaded(catalogue=Catalogue.of(tools), complaints=complaints)
 
 

@@ -23,7 +23,7 @@ class Library:
         Raises:
             OpenApiError: there is no such document or operation, or it cannot be called.
         """
-        if document not in self._files:
+        if document not in self._documents and document not in self._files:
             raise OpenApiError(
                 f"there is no document `{document}`; {did_you_mean(document, self._files)}", At(document)
             )

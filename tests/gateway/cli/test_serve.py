@@ -5,11 +5,13 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from gateway.adapters.files.keys import create_key
+from gateway.app import Gateway, assemble
 from gateway.cli.exits import Failure
 from gateway.cli.serve import announce, serve, watched
 from gateway.fronts.build import build
@@ -33,7 +35,8 @@ def test_the_line_is_for_people_or_programs(capsys: pytest.CaptureFixture[str]) 
 
 def serve_core(core: FakeCore, settings: Settings) -> None:
     """`serve` around a core of the test."""
-    serve(build(core, Keys(), settings), core, settings, reload=lambda: None, as_json=False)
+    front = build(core, Keys(), settings)
+    serve(front, core, settings, reload=lambda: None, files=watched(settings), as_json=False)
 
 
 @pytest.fixture
@@ -146,3 +149,25 @@ def test_a_setting_that_cannot_be_used_stops_before_anything_is_opened() -> None
 
     assert result.exit_code == 2
     assert result.stderr.startswith("error: --store cannot be used")
+
+
+def test_what_changes_while_the_gateway_starts_is_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are looked at before they are read: what is written meanwhile is loaded at the first look."""
+    manifests, store = tmp_path / "manifests", f"sqlite:///{tmp_path}/store.db"
+    manifests.mkdir()
+    (manifests / "read.yaml").write_text(json.dumps(read()))
+    create_key(tmp_path / "keys.json", subject="agent", tenant="acme", permissions=("things:read",), attributes={})
+    changed = list[bool]()
+
+    def assembled(settings: Settings, environ: Mapping[str, str]) -> Gateway:
+        """As the product does; then somebody writes."""
+        gateway = assemble(settings, environ)
+        (manifests / "other.yaml").write_text(json.dumps(read({"name": "other"})))
+        return gateway
+
+    monkeypatch.setattr("gateway.app.assemble", assembled)
+    monkeypatch.setattr("gateway.cli.serve.serve", lambda *_, files, **__: changed.append(files.changed()))
+    words = ["--manifests", str(manifests), "--store", store, "--keys", str(tmp_path / "keys.json")]
+    result = run("serve", *words, "--manifest-env", "API", environment={"API": "https://pay.example"})
+
+    assert (result.exit_code, changed) == (0, [True]), result.output

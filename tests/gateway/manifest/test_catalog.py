@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.manifest.building import Operator
 from gateway.manifest.catalog import Catalogue, load, load_pinned, reader_named
 from gateway.manifest.complaint import Severity
 from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, changed, compiled, loaded
@@ -130,6 +131,25 @@ def test_only_what_changed_is_another_tool() -> None:
     assert after is not None
     assert after.tools["act"] is before.tools["act"]
     assert after.tools["get_status"].description == "List what was done to it."
+
+
+class Leaving(dict[str, str]):
+    """Values of an operator that are gone after the first look: what a file system can do between two looks."""
+
+    def __getitem__(self, name: str) -> str:
+        """Once."""
+        return self.pop(name)
+
+
+def test_what_changes_while_it_is_read_loads_nothing() -> None:
+    """A catalogue is all of the files, as they were compared, or none."""
+    leaving = Operator(engine=OPERATOR.engine, environment=Leaving(OPERATOR.environment), secrets=OPERATOR.secrets)
+    result = load(files(PLAIN), leaving)
+
+    assert result.catalogue is None
+    assert [(it.file, it.message) for it in result.complaints if it.severity is Severity.ERROR] == [
+        ("0.yaml", "something that it refers to changed while it was read; load it again")
+    ]
 
 
 def test_a_tool_is_small() -> None:

@@ -8,7 +8,7 @@ import asyncio
 import signal
 import sys
 
-from gateway.cli.serve import serve
+from gateway.cli.serve import serve, watched
 from gateway.contract.call import ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
@@ -61,4 +61,11 @@ if __name__ == "__main__":
     grace, notice = float(sys.argv[1]), float(sys.argv[2])
     settings = Settings(port=0, drain_grace_s=grace, drain_notice_s=notice)
     core = SlowCore()
-    serve(build(core, Keys(), settings), core, settings, reload=lambda: core.note("reload"), as_json=True)
+    serve(
+        build(core, Keys(), settings),
+        core,
+        settings,
+        reload=lambda: core.note("reload"),
+        files=watched(settings),
+        as_json=True,
+    )

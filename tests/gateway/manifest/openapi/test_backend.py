@@ -1,6 +1,7 @@
 """`backend.openapi` is read as the request that its operation describes."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -199,3 +200,22 @@ def test_a_complaint_points_at_the_section_that_was_written() -> None:
     line = next(number for number, row in enumerate(text.splitlines(), 1) if '"Host"' in row)
 
     assert [it.line for it in result.complaints if it.rule == "header"] == [line]
+
+
+class Away(dict[str, bytes]):
+    """Documents that are away after they were read once, as while a checkout replaces them."""
+
+    def __getitem__(self, name: str) -> bytes:
+        """Once."""
+        return self.pop(name)
+
+
+def test_a_document_is_read_once_for_all_tools_of_a_catalogue() -> None:
+    """One that is away or replaced a moment later takes no tool out of a catalogue whose complaints are told."""
+    manifest = changed(PLAIN, CHANGES)
+    written = [(name, json.dumps({**manifest, "name": name})) for name in ("act", "other")]
+    operator = beside(SHOP)
+    result = load(written, replace(operator, documents=Away(operator.documents)))
+
+    assert result.catalogue is not None, result.complaints
+    assert list(result.catalogue.tools) == ["act", "other"]
