@@ -10,7 +10,7 @@ from gateway.stages.execute.operation.record import Record
 def matches(record: Record, query: OperationFilter) -> bool:
     """Whether a record is asked for."""
     return (
-        query.tenant in (None, record.origin.tenant)
+        query.tenant == record.origin.tenant
         and (query.states is None or record.state in query.states)
         and query.run_id in (None, record.origin.run_id)
         and query.subject in (None, record.origin.subject)
@@ -34,10 +34,9 @@ def row_matches(row: ExecutionRow, query: RowFilter) -> bool:
 
 def approval_matches(approval: Approval, query: ApprovalFilter) -> bool:
     """Whether an approval is asked for."""
-    everybodys = query.subject is None and not query.permissions
     return (
         query.tenant == approval.tenant
-        and (everybodys or approval.subject == query.subject or approval.approvers in query.permissions)
+        and (approval.subject == query.subject or approval.approvers in query.permissions)
         and (query.statuses is None or approval.status in query.statuses)
         and query.run_id in (None, approval.run_id)
         and query.tool in (None, approval.tool)

@@ -18,15 +18,15 @@ class Lists:
         self._memory = memory
         self._sealer = sealer
 
-    async def operations(self, tenant: str, query: OperationFilter, wall: float) -> list[tuple[float, Record]]:
-        """Records with their places in the order, newest first, at most `query.limit`."""
+    async def operations(self, query: OperationFilter, wall: float) -> tuple[Record, ...]:
+        """Records, newest first, at most `query.limit`."""
         states = query.states
         source = "open" if states is not None and not states & ENDED else "ops"
-        found: list[tuple[float, Record]] = []
+        found: list[Record] = []
         below = "+inf"
         while below and len(found) < query.limit and states != frozenset():
             reply = await self._memory.ask(
-                tenant,
+                query.tenant,
                 "list",
                 (
                     source,
@@ -42,11 +42,8 @@ class Lists:
             )
             last, told = reply.values
             below = text_of(last)
-            for place, fields in _pairs(told):
-                record = records.decode(fields, tenant, self._sealer)
-                if record is not None:
-                    found.append((float(place), record))
-        return found
+            found += records.decode_many(told, query.tenant, self._sealer)
+        return tuple(found)
 
     async def rows(self, query: RowFilter, wall: float) -> AsyncIterator[ExecutionRow]:
         """Rows that fit the query, newest first."""

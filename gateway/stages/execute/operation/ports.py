@@ -83,9 +83,9 @@ Commit = Applied | Stale | HeldBy | ApprovalOvertaken
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationFilter:
-    """Which records `list_operations` gives, newest first. `tenant` None is for the sweeper and operators only."""
+    """Which records `list_operations` gives, newest first: of one tenant."""
 
-    tenant: str | None
+    tenant: str
     states: frozenset[State] | None = None
     run_id: str | None = None
     subject: str | None = None

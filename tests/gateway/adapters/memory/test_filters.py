@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.adapters.memory.filters import matches, row_matches
+from gateway.stages.execute.approval.ports import ApprovalFilter
 from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
 from gateway.stages.execute.operation.record import State
 from tests.conformance.moves import claimed, row
@@ -11,7 +12,7 @@ from tests.conformance.moves import claimed, row
 @pytest.mark.parametrize(
     ("query", "asked"),
     [
-        (OperationFilter(tenant=None), True),
+        (OperationFilter(tenant="acme"), True),
         (OperationFilter(tenant="acme", states=frozenset({State.CLAIMED}), run_id="run-1", subject="agent"), True),
         (OperationFilter(tenant="other"), False),
         (OperationFilter(tenant="acme", states=frozenset()), False),
@@ -42,3 +43,9 @@ def test_every_condition_of_a_record_counts(query: OperationFilter, *, asked: bo
 def test_every_condition_of_a_row_counts(query: RowFilter, *, asked: bool) -> None:
     """The same."""
     assert row_matches(row("r", at_wall=5.0), query) is asked
+
+
+def test_a_list_is_somebodys() -> None:
+    """Nobody has to be left out of a question to ask for everybody's."""
+    with pytest.raises(TypeError, match="subject"):
+        ApprovalFilter(tenant="acme")  # type: ignore[call-arg]
