@@ -1,9 +1,8 @@
-"""What a list is asked for, held against one record or row."""
+"""What a list is asked for, held against one record or approval."""
 
-from gateway.contract.execution import ExecutionRow
 from gateway.stages.execute.approval.ports import ApprovalFilter
 from gateway.stages.execute.approval.record import Approval
-from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.ports import OperationFilter
 from gateway.stages.execute.operation.record import Record
 
 
@@ -15,20 +14,6 @@ def matches(record: Record, query: OperationFilter) -> bool:
         and query.run_id in (None, record.origin.run_id)
         and query.subject in (None, record.origin.subject)
         and query.tool in (None, record.origin.tool)
-    )
-
-
-def row_matches(row: ExecutionRow, query: RowFilter) -> bool:
-    """Whether a row is asked for."""
-    return (
-        query.tenant == row.tenant
-        and query.subject in (None, row.subject)
-        and query.run_id in (None, row.run_id)
-        and query.tool in (None, row.tool)
-        and query.code in (None, row.code)
-        and query.operation_id in (None, row.operation_id)
-        and query.trace_id in (None, row.trace_id)
-        and (query.since_wall is None or row.at_wall >= query.since_wall)
     )
 
 

@@ -54,23 +54,11 @@ class Lists:
             entries = _pairs(reply.values[0])
             for _, body in entries:
                 row = records.decode_row(body, query.tenant)
-                if _matches(row, query):
+                if query.matches(row):
                     yield row
             if len(entries) < PIECE:
                 return
             start = f"({text_of(entries[-1][0])}"
-
-
-def _matches(row: ExecutionRow, query: RowFilter) -> bool:
-    return (
-        query.subject in (None, row.subject)
-        and query.run_id in (None, row.run_id)
-        and query.tool in (None, row.tool)
-        and query.code in (None, row.code)
-        and query.operation_id in (None, row.operation_id)
-        and query.trace_id in (None, row.trace_id)
-        and (query.since_wall is None or row.at_wall >= query.since_wall)
-    )
 
 
 def _pairs(told: object) -> list[Any]:

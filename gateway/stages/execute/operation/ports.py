@@ -107,6 +107,19 @@ class RowFilter:
     since_wall: float | None = None
     limit: int = 100
 
+    def matches(self, row: ExecutionRow) -> bool:
+        """Whether a row is asked for. What is None is anything."""
+        return (
+            self.tenant == row.tenant
+            and self.subject in (None, row.subject)
+            and self.run_id in (None, row.run_id)
+            and self.tool in (None, row.tool)
+            and self.code in (None, row.code)
+            and self.operation_id in (None, row.operation_id)
+            and self.trace_id in (None, row.trace_id)
+            and (self.since_wall is None or row.at_wall >= self.since_wall)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedManifest:

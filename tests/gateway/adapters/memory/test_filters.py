@@ -2,11 +2,11 @@
 
 import pytest
 
-from gateway.adapters.memory.filters import matches, row_matches
+from gateway.adapters.memory.filters import matches
 from gateway.stages.execute.approval.ports import ApprovalFilter
-from gateway.stages.execute.operation.ports import OperationFilter, RowFilter
+from gateway.stages.execute.operation.ports import OperationFilter
 from gateway.stages.execute.operation.record import State
-from tests.conformance.moves import claimed, row
+from tests.conformance.moves import claimed
 
 
 @pytest.mark.parametrize(
@@ -24,25 +24,6 @@ from tests.conformance.moves import claimed, row
 def test_every_condition_of_a_record_counts(query: OperationFilter, *, asked: bool) -> None:
     """What is not asked about is anything."""
     assert matches(claimed("a", 1.0), query) is asked
-
-
-@pytest.mark.parametrize(
-    ("query", "asked"),
-    [
-        (RowFilter(tenant="acme", subject="agent", tool="refund", since_wall=5.0), True),
-        (RowFilter(tenant="other"), False),
-        (RowFilter(tenant="acme", subject="ann"), False),
-        (RowFilter(tenant="acme", run_id="run"), False),
-        (RowFilter(tenant="acme", tool="ship"), False),
-        (RowFilter(tenant="acme", code="x"), False),
-        (RowFilter(tenant="acme", operation_id="x"), False),
-        (RowFilter(tenant="acme", trace_id="x"), False),
-        (RowFilter(tenant="acme", since_wall=5.1), False),
-    ],
-)
-def test_every_condition_of_a_row_counts(query: RowFilter, *, asked: bool) -> None:
-    """The same."""
-    assert row_matches(row("r", at_wall=5.0), query) is asked
 
 
 def test_a_list_is_somebodys() -> None:
