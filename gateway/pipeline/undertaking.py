@@ -33,9 +33,6 @@ class LookAgain:
     """Somebody changed the record, or stands on a hold: the call passes the meeting once more."""
 
 
-Answer = Envelope | LookAgain
-
-
 class _CallersWait:
     """For the end of an exchange; `over` is done then, or when it has waited long enough after the send.
 
@@ -90,7 +87,7 @@ class Undertaking:
         self.listens: Running | None = None
         """The caller was answered while this socket was still open: `listen` is to follow."""
 
-    async def run(self) -> Answer:
+    async def run(self) -> Envelope | LookAgain:
         """Carry it to its answer. Whatever happens, there is one, of what is proved."""
         try:
             return await self._attempts()
@@ -107,7 +104,7 @@ class Undertaking:
         except Exception as error:  # noqa: BLE001 - the last guard of a task that nobody waits for
             self._spool.fault("undertaking", error)
 
-    async def _attempts(self) -> Answer:
+    async def _attempts(self) -> Envelope | LookAgain:
         effort, parts, scope = self.effort, self._parts, self.effort.tool.breaker.scope
         kind = AttemptKind.REPLAY if effort.record.attempts else AttemptKind.FIRST
         plan = Plan(deadline=self._deadline, kind=kind, waited=self._trace.waited)
