@@ -59,13 +59,13 @@ class ApprovalNeed:
     Attributes:
         reason: the rule's words.
         approvers: the permission that may decide.
-        expires_after: as the manifest writes it, such as `2h`.
+        expires_after_s: how long a person may take, from the request. `expires_after` on the wire.
     """
 
     required: bool
     reason: str | None = None
-    approvers: Any = None
-    expires_after: Any = None
+    approvers: str | None = None
+    expires_after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +145,7 @@ def read_prepared(data: Mapping[str, Any]) -> Prepared:
     """`data` of a `prepare` answer. Raises ValueError when it is something else."""
     try:
         need = data["approval"]
+        expires_after = need.get("expires_after")
         return Prepared(
             operation_key=data["operation_key"],
             action_hash=data["action_hash"],
@@ -154,11 +155,11 @@ def read_prepared(data: Mapping[str, Any]) -> Prepared:
                 required=bool(need["required"]),
                 reason=need.get("reason"),
                 approvers=need.get("approvers"),
-                expires_after=need.get("expires_after"),
+                expires_after_s=None if expires_after is None else float(expires_after),
             ),
             verify_with=data.get("verify_with"),
         )
-    except (KeyError, TypeError, AttributeError) as missing:
+    except (KeyError, TypeError, ValueError, AttributeError) as missing:
         raise ValueError(f"not the answer of prepare: {missing!r}") from missing
 
 

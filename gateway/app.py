@@ -33,7 +33,7 @@ from gateway.manifest.building import Operator
 from gateway.manifest.units import rate
 from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
-from gateway.pipeline.parts import Bounds, Parts
+from gateway.pipeline.parts import Choices, Parts
 from gateway.settings import Settings, SettingsError
 from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
@@ -145,7 +145,7 @@ def wire(
         approvers=approvers,
         let_go=mcp.aclose,
         quarantined=lambda: mcp.quarantined,
-        bounds=Bounds(
+        choices=Choices(
             lease_s=settings.lease_s,
             waiters=settings.waiters,
             sweep_interval_s=settings.sweep_interval_s,

@@ -70,7 +70,7 @@ class BlockingGateway:
         return self._ask(ask_tool("prepare", request))
 
     def call(self, request: CallRequest) -> Envelope:
-        """Execute, at most once for the operation. Cancelling it ends a read, and changes nothing for a write."""
+        """Execute, at most once for the operation."""
         return self._ask(ask_tool("calls", request))
 
     def operation(self, *, operation_id: str | None = None, key: str | None = None) -> OperationView | None:

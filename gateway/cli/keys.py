@@ -1,6 +1,5 @@
 """`oncegate keys`."""
 
-import datetime as dt
 import json
 import time
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from gateway.adapters.files.keys import KeyEntry, KeyFileError, create_key, read_keys, reason_of, revoke_key
 from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.options import load_settings, setting_options
-from gateway.cli.output import json_option, print_json, print_table
+from gateway.cli.output import json_option, print_json, print_table, second
 from gateway.manifest.fields import Word
 from gateway.settings import DURATION_UNITS
 
@@ -97,7 +96,7 @@ def list_keys(*, as_json: bool, **flags: Any) -> None:
         print_json({"keys": [_shown(entry) for entry in entries]})
         return
     rows = [
-        [it.key_id, it.subject, it.tenant, " ".join(it.permissions), _moment(it.created_wall), _moment(it.expires_wall)]
+        [it.key_id, it.subject, it.tenant, " ".join(it.permissions), second(it.created_wall), second(it.expires_wall)]
         for it in entries
     ]
     print_table(["ID", "SUBJECT", "TENANT", "PERMISSIONS", "CREATED", "EXPIRES"], rows, "There are no keys.")
@@ -172,15 +171,9 @@ def _shown(entry: KeyEntry) -> dict[str, Any]:
         "tenant": entry.tenant,
         "permissions": list(entry.permissions),
         "attributes": dict(entry.attributes),
-        "created_at": _moment(entry.created_wall),
-        "expires_at": _moment(entry.expires_wall),
+        "created_at": second(entry.created_wall),
+        "expires_at": second(entry.expires_wall),
     }
-
-
-def _moment(wall: float | None) -> str | None:
-    if wall is None:
-        return None
-    return dt.datetime.fromtimestamp(wall, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _unusable(wrong: OSError | KeyFileError) -> Failure:

@@ -45,9 +45,14 @@ def print_fields(fields: Mapping[str, Any]) -> None:
         click.echo(f"{click.style(name.ljust(width), bold=True)}  {_cell(value)}")
 
 
-def moment(wall: float) -> str:
+def moment(wall: float, *, timespec: str = "milliseconds") -> str:
     """Seconds since 1970 as a moment in UTC, to the millisecond, as the gateway writes them."""
-    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return datetime.fromtimestamp(wall, UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+def second(wall: float | None) -> str | None:
+    """The same to the second it is in. None: there is no such moment."""
+    return None if wall is None else moment(wall, timespec="seconds")
 
 
 def _cell(value: Any) -> str:

@@ -10,9 +10,9 @@ from typing import Any, Final, Never
 
 import orjson
 
-MAX_DEPTH: Final = 64
+from gateway.contract.canonical import MAX_DEPTH, MAX_INTEGER
+
 MAX_NODES: Final = 100_000
-MAX_INTEGER: Final = 2**53 - 1
 _MAX_INTEGER_DIGITS: Final = 16
 # Faster than a pattern: write every digit as 0 and look for sixteen of them.
 _DIGITS_AS_ZEROS: Final = bytes.maketrans(b"123456789", b"000000000")

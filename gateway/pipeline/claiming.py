@@ -122,7 +122,7 @@ class Claims:
         intention = visit.intention
         return Claim(
             owner=token,
-            lease_until=now + self._parts.bounds.lease_s,
+            lease_until=now + self._parts.choices.lease_s,
             origin=asking_as(earlier, intention.origin),
             arguments=intention.arguments,
             fingerprint=intention.fingerprint,
@@ -171,7 +171,7 @@ class Claims:
             holds=intention.holds,
             state=State.UNKNOWN if token is None else State.CLAIMED,
             owner=token,
-            lease_until=0.0 if token is None else now + parts.bounds.lease_s,
+            lease_until=0.0 if token is None else now + parts.choices.lease_s,
             closed_at=now if token is None else None,
             created_wall=parts.store.wall(),
             bodies=Bodies(arguments=intention.arguments),
@@ -284,7 +284,7 @@ class Claims:
         tool, parts = visit.intention.tool, self._parts
         if self.draining:
             return visit.telling.refuse(ErrorCode.DRAINING)
-        if not (parts.store.durable or parts.bounds.allow_volatile) and tool.is_plain_write:
+        if not (parts.store.durable or parts.choices.allow_volatile) and tool.is_plain_write:
             return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=VOLATILE)
         left_s, needed_s = visit.deadline - parts.clock.monotonic(), tool.timeouts.connect_s + tool.timeouts.min_send_s
         if left_s >= needed_s:

@@ -75,7 +75,7 @@ class Pipeline:
         self._rows = RowKeeper(parts, keeper, self._spool)
         self._pins = Pins(parts)
         looker = Looker(parts, keeper, self._pins)
-        room = WaitingRoom(parts.bounds.waiters)
+        room = WaitingRoom(parts.choices.waiters)
         self._opening = Opening(parts, self._pins)
         self._claims = Claims(parts, keeper, looker, room, self._spool, self._pulse, self._pins, self._detached.spawn)
         self._writes = Writes(parts, keeper, looker, room, self._claims, self._pins)
@@ -253,7 +253,7 @@ class Pipeline:
         """Wait for writes that still listen, each up to its own end; make rows durable; let go."""
         self._claims.draining = True
         await self._detached.ended()
-        await self._spool.drained(self._parts.bounds.lease_s)
+        await self._spool.drained(self._parts.choices.lease_s)
         await self._background.end()
         await self._parts.let_go()
         await self._parts.store.close()
@@ -265,4 +265,4 @@ class Pipeline:
                 self._unknown = {
                     tool: UnknownOperations(count=count, oldest_age_s=age) for tool, (count, age) in counted.items()
                 }
-            await self._parts.clock.sleep(max(1.0, self._parts.bounds.sweep_interval_s))
+            await self._parts.clock.sleep(max(1.0, self._parts.choices.sweep_interval_s))

@@ -239,7 +239,7 @@ class Effort:
         ownership = self._ownership
         if ownership is None or not self.kept:
             return
-        extended = await self._keeper.extend(self.record, ownership, self._parts.bounds.lease_s)
+        extended = await self._keeper.extend(self.record, ownership, self._parts.choices.lease_s)
         self.record = extended if extended.version > self.record.version else self.record
 
     def replay_until(self) -> float | None:

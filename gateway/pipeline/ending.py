@@ -18,7 +18,7 @@ from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sending import Withheld
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import Telling
-from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
+from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused, Unknown
 from gateway.stages.execute.operation.machine import FencedError
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import SETTLED, UNSETTLED, Record, State
@@ -204,11 +204,6 @@ class Ending:
         others: set[asyncio.Future[Any]] = {pause} if running is None else {pause, running.task}
         await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
         pause.cancel()
-
-
-def is_transient(outcome: Outcome) -> bool:
-    """Whether another attempt could end differently."""
-    return isinstance(outcome, Unknown) or (isinstance(outcome, NotSent | Refused) and outcome.retryable)
 
 
 def _unrecorded(envelope: Envelope) -> Envelope:

@@ -105,7 +105,7 @@ class Inbox:
             with contextlib.suppress(StoreUnavailableError):
                 while await self.sweep() == _BATCH:
                     pass
-            await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
+            await self._parts.clock.sleep(self._parts.choices.sweep_interval_s)
 
     async def _visible(self, approval_id: str, caller: Caller) -> Approval | None:
         approval = await self._parts.store.approval(caller.tenant, approval_id)

@@ -27,9 +27,9 @@ async def over_limit(parts: Parts, telling: Telling) -> Envelope | None:
 async def over_rate(parts: Parts, telling: Telling) -> Envelope | None:
     """Take one call from every rate that holds for it; the refusal when one has none left."""
     tool, allowance = telling.tool, telling.allowance
-    if tool is None or allowance.taken or not (tool.limits.is_rated or parts.bounds.rates):
+    if tool is None or allowance.taken or not (tool.limits.is_rated or parts.choices.rates):
         return None
-    asked = quotas(tool.name, tool.limits, parts.bounds.rates, telling.caller)
+    asked = quotas(tool.name, tool.limits, parts.choices.rates, telling.caller)
     left = parts.rates.spend(asked)
     if left is not None:
         if tool.cost is not None:

@@ -35,7 +35,7 @@ def sent_mark(
         wall = parts.store.wall()
         # Past the provider's window the same key is another operation to it, and acts on its own.
         keyed = terms is not None and replay.inside_window(record, terms, wall=wall)
-        lease_until = record.lease_until if record.state is State.CLAIMED else now + parts.bounds.lease_s
+        lease_until = record.lease_until if record.state is State.CLAIMED else now + parts.choices.lease_s
         left_s = limits.send_deadline - parts.clock.monotonic()
         if record.approved_until is not None:
             left_s = min(left_s, record.approved_until - wall)

@@ -1,4 +1,4 @@
-"""What the pipeline is driven with: every door to the world, and the bounds an operator sets."""
+"""What the pipeline is driven with: every door to the world, and what an operator chose."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -50,8 +50,8 @@ class Tools(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """What an operator sets.
+class Choices:
+    """What an operator chose for the whole gateway: times, numbers, switches, a key.
 
     Attributes:
         lease_s: how long an owner that falls silent keeps its claim.
@@ -95,7 +95,7 @@ class Parts:
     spending: Spending
     budgets: RetryBudgets
     telemetry: Telemetry
-    bounds: Bounds
+    choices: Choices
     approvers: Approvers = NOBODY
     """Asked before what somebody allowed is done."""
     let_go: Callable[[], Awaitable[None]] = _nothing

@@ -30,7 +30,7 @@ class Pulse:
 
     async def beat(self) -> None:
         """Extend every lease that has lost a third of its length."""
-        lease_s, now = self._parts.bounds.lease_s, self._parts.store.now()
+        lease_s, now = self._parts.choices.lease_s, self._parts.store.now()
         for effort in tuple(self._efforts):
             record = effort.record
             if record.state in OWNED and record.lease_until - now < lease_s * (1 - 1 / (2 * _BEATS_A_LEASE)):
@@ -41,5 +41,5 @@ class Pulse:
     async def run(self) -> None:
         """Beat until cancelled."""
         while True:
-            await self._parts.clock.sleep(self._parts.bounds.lease_s / _BEATS_A_LEASE)
+            await self._parts.clock.sleep(self._parts.choices.lease_s / _BEATS_A_LEASE)
             await self.beat()

@@ -82,7 +82,7 @@ def replay_terms(parts: Parts, tool: Tool, *, live: bool) -> ReplayTerms | None:
     return ReplayTerms(
         window_s=key.window_s,
         caches_all=key.caches is Caches.ALL,
-        send_within_s=parts.bounds.lease_s,
+        send_within_s=parts.choices.lease_s,
         horizon_s=horizon_s(tool),
         background_s=None if live else tool.reconcile.replay_for_s,
         clock_is_sound=not parts.store.clock_stepped_back(),

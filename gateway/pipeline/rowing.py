@@ -27,7 +27,7 @@ class RowKeeper:
             strict: durable before this returns, whatever the manifest says.
         """
         tool = telling.tool
-        strict = strict or self._parts.bounds.sync_rows or (tool is not None and tool.rows is Durability.SYNC)
+        strict = strict or self._parts.choices.sync_rows or (tool is not None and tool.rows is Durability.SYNC)
         await self.append(telling.row(envelope), strict=strict)
         return envelope
 

@@ -53,7 +53,7 @@ class Sweeper:
                     pass  # it says so itself, in readiness; the next round asks again
                 except Exception as error:  # noqa: BLE001 - to begin again would cancel what is under care
                     self._spool.fault("sweeper", error)
-                await self._parts.clock.sleep(self._parts.bounds.sweep_interval_s)
+                await self._parts.clock.sleep(self._parts.choices.sweep_interval_s)
         finally:
             left = tuple(under_care)
             for task in left:

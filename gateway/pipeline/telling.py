@@ -277,14 +277,14 @@ class Telling:
             deadline_left_s=None if deadline is None else deadline - now,
             result_bytes=self._result_bytes,
             cost=None if tool is None else tool.cost,
-            user_hash=user_hash(self.caller, self._parts.bounds.hash_key),
+            user_hash=user_hash(self.caller, self._parts.choices.hash_key),
         )
 
     def _hash(self) -> str | None:
         if self._hashed is None:
             try:
                 self._hashed = argument_hash(
-                    canonical(self.arguments or self.call.arguments), self._parts.bounds.hash_key
+                    canonical(self.arguments or self.call.arguments), self._parts.choices.hash_key
                 )
             except NotCanonical:
                 return None

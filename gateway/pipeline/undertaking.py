@@ -13,7 +13,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.manifest.policies import Timeouts
 from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
-from gateway.pipeline.ending import Ending, is_transient
+from gateway.pipeline.ending import Ending
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.sending import Admission, Withheld
@@ -25,15 +25,12 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import State
 from gateway.stages.execute.operation.table import IllegalMoveError
 from gateway.stages.monitor.ports import AttemptKind, CallTrace
-from gateway.stages.retry.decision import RetryAfter, decide
+from gateway.stages.retry.decision import RetryAfter, decide, objection
 
 
 @dataclass(frozen=True, slots=True)
 class LookAgain:
     """Somebody changed the record, or stands on a hold: the call passes the meeting once more."""
-
-
-Answer = Envelope | LookAgain
 
 
 class _CallersWait:
@@ -90,7 +87,7 @@ class Undertaking:
         self.listens: Running | None = None
         """The caller was answered while this socket was still open: `listen` is to follow."""
 
-    async def run(self) -> Answer:
+    async def run(self) -> Envelope | LookAgain:
         """Carry it to its answer. Whatever happens, there is one, of what is proved."""
         try:
             return await self._attempts()
@@ -107,7 +104,7 @@ class Undertaking:
         except Exception as error:  # noqa: BLE001 - the last guard of a task that nobody waits for
             self._spool.fault("undertaking", error)
 
-    async def _attempts(self) -> Answer:
+    async def _attempts(self) -> Envelope | LookAgain:
         effort, parts, scope = self.effort, self._parts, self.effort.tool.breaker.scope
         kind = AttemptKind.REPLAY if effort.record.attempts else AttemptKind.FIRST
         plan = Plan(deadline=self._deadline, kind=kind, waited=self._trace.waited)
@@ -183,8 +180,8 @@ class Undertaking:
     async def _again(self, outcome: Outcome) -> float | None:
         """The wait before another attempt, with the record brought up to it; None when this attempt was the last."""
         effort, tool, parts = self.effort, self.effort.tool, self._parts
-        in_doubt = isinstance(outcome, Unknown) and tool.is_plain_write
-        if in_doubt or not is_transient(outcome) or effort.tries >= tool.retry.max_attempts:
+        keyed, attempt = tool.downstream_key is not None, max(effort.tries, 1)
+        if objection(outcome, effect=tool.effect, keyed=keyed, attempt=attempt, policy=tool.retry) is not None:
             return None
         try:
             await effort.learn(outcome, result=None, code=outcome.code)
@@ -193,8 +190,8 @@ class Undertaking:
         again = decide(
             outcome,
             effect=tool.effect,
-            keyed=tool.downstream_key is not None,
-            attempt=max(effort.tries, 1),
+            keyed=keyed,
+            attempt=attempt,
             policy=tool.retry,
             now=parts.clock.monotonic(),
             deadline=self._deadline,

@@ -140,7 +140,7 @@ class Writes:
         tool = visit.intention.tool
         if not tool.is_plain_write:
             return 0.0
-        longest_s = tool.timeouts.total_s + tool.timeouts.grace_s + self._parts.bounds.lease_s
+        longest_s = tool.timeouts.total_s + tool.timeouts.grace_s + self._parts.choices.lease_s
         return unsure_for_s(self._parts.store.changed_at, now=now, longest_s=longest_s)
 
     def _unsure(self, meeting: Meeting, visit: Visit) -> Step:

@@ -232,15 +232,20 @@ async def test_lists_are_what_was_asked_for(store: OperationStore) -> None:
     no = await keep(store, denied, machine.deny(denied, YES))
     await keep(store, asked("d", tenant="other"))
 
-    async def found(**query: Any) -> list[str]:
-        return [it.approval_id for it in await store.list_approvals(ApprovalFilter(tenant="acme", **query))]
+    deciders = frozenset({mine.approvers, "mail:approve"})
 
-    assert await store.list_approvals(ApprovalFilter(tenant="acme")) == (no, other, mine)
+    async def found(subject: str = "lead", permissions: frozenset[str] = deciders, **query: Any) -> list[str]:
+        asked_for = ApprovalFilter(tenant="acme", subject=subject, permissions=permissions, **query)
+        return [it.approval_id for it in await store.list_approvals(asked_for)]
+
+    everything = ApprovalFilter(tenant="acme", subject="lead", permissions=deciders)
+    assert await store.list_approvals(everything) == (no, other, mine)
     assert await found(statuses=frozenset({Status.PENDING})) == ["ap-b", "ap-a"]
     assert await found(statuses=frozenset()) == []
     assert await found(run_id="run-1") == ["ap-c", "ap-a"]
     assert await found(tool="mail") == ["ap-b"]
-    assert await found(subject="agent") == ["ap-a"]
+    assert await found(subject="agent", permissions=frozenset()) == ["ap-a"]
+    assert await found(subject="nobody", permissions=frozenset()) == []
     assert await found(subject="agent", permissions=frozenset({"mail:approve"})) == ["ap-b", "ap-a"]
     assert await found(subject="nobody", permissions=frozenset({"x"})) == []
     assert await found(limit=1) == ["ap-c"]
@@ -277,7 +282,7 @@ async def test_what_has_ended_is_forgotten_in_time(store: OperationStore, clock:
     assert await store.approval("acme", "ap-a") is None
     assert await store.approval_for("acme", "sha256:a") is None
     assert await store.forget_approvals(retention_s=99.0) == 2
-    assert await store.list_approvals(ApprovalFilter(tenant="acme")) == (live,)
+    assert await store.list_approvals(ApprovalFilter(tenant="acme", subject=live.subject)) == (live,)
     assert await store.approval("other", "ap-c") is None
 
 

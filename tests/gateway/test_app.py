@@ -151,16 +151,16 @@ async def test_what_an_operator_sets_reaches_the_pipeline(site: Site) -> None:
         "tenant_rate": ["7/h"],
     }
     gateways = [site.assemble(**given), site.assemble(store="memory://"), site.assemble(store="memory://")]
-    bounds, drawn, other = (it.core._parts.bounds for it in gateways)
+    chosen, drawn, other = (it.core._parts.choices for it in gateways)
     for gateway in gateways:
         await closed(gateway)
 
-    assert (bounds.lease_s, bounds.waiters, bounds.sweep_interval_s, bounds.retention_s) == (3.0, 5, 7.0, 99.0)
-    assert (bounds.sync_rows, bounds.allow_volatile, bounds.hash_key) == (True, True, b"a key of this deployment")
+    assert (chosen.lease_s, chosen.waiters, chosen.sweep_interval_s, chosen.retention_s) == (3.0, 5, 7.0, 99.0)
+    assert (chosen.sync_rows, chosen.allow_volatile, chosen.hash_key) == (True, True, b"a key of this deployment")
     assert (drawn.sync_rows, drawn.allow_volatile, len(drawn.hash_key)) == (False, False, 32)
     assert drawn.hash_key != other.hash_key
-    assert bounds.rates.caller == (Rate(count=50, per_s=1.0), Rate(count=600, per_s=60.0))
-    assert bounds.rates.tenant == (Rate(count=7, per_s=3600.0),)
+    assert chosen.rates.caller == (Rate(count=50, per_s=1.0), Rate(count=600, per_s=60.0))
+    assert chosen.rates.tenant == (Rate(count=7, per_s=3600.0),)
     assert not drawn.rates
 
 

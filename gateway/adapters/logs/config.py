@@ -6,11 +6,15 @@ from typing import Any, Final
 _SILENT: Final = logging.CRITICAL + 1
 
 
-def logging_config(level: str = "INFO") -> dict[str, Any]:
-    """For `logging.config.dictConfig` and for uvicorn's `log_config`. `level` in any case.
+def configure_logging(level: str = "INFO") -> None:
+    """Make it so, for this process; uvicorn is then to configure nothing (`log_config=None`). `level` in any case.
 
     There is no access log: its lines hold paths and query strings, and every call leaves an execution row.
     """
+    logging.config.dictConfig(_config(level))
+
+
+def _config(level: str) -> dict[str, Any]:
     quiet = {"handlers": [], "level": _SILENT, "propagate": False}
     through = {"handlers": [], "level": "NOTSET", "propagate": True}
     return {
@@ -21,8 +25,3 @@ def logging_config(level: str = "INFO") -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level.upper()},
         "loggers": {"uvicorn": through, "uvicorn.error": through, "uvicorn.access": quiet, "uvicorn.asgi": quiet},
     }
-
-
-def configure_logging(level: str = "INFO") -> None:
-    """Make it so, for this process."""
-    logging.config.dictConfig(logging_config(level))

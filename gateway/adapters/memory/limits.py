@@ -115,7 +115,7 @@ class MemorySlot:
 
 
 class MemoryLimits:
-    """`RateLimits` and `Spending` counted in this process alone."""
+    """`SharedBuckets` and `Spending` counted in this process alone."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

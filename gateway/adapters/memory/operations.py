@@ -9,7 +9,7 @@ from typing import Final
 
 from gateway.adapters.memory.approvals import Approvals
 from gateway.adapters.memory.care import Care
-from gateway.adapters.memory.filters import matches, row_matches
+from gateway.adapters.memory.filters import matches
 from gateway.at_rest.wall_steps import WallSteps
 from gateway.clock import Clock
 from gateway.contract.execution import ExecutionRow
@@ -27,7 +27,7 @@ from gateway.stages.execute.operation.ports import (
     Stale,
     StoreUnavailableError,
 )
-from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, Bodies, Hold, Record, State, leads_on
+from gateway.stages.execute.operation.record import ENDED, IN_DOUBT, Bodies, Hold, Record, State, is_send, leads_on
 
 _STEP_S: Final = 5.0
 
@@ -142,7 +142,7 @@ class MemoryOperationStore:
 
     async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
         await self._turn()
-        found = [row for row in reversed(self._rows.values()) if row_matches(row, query)]
+        found = [row for row in reversed(self._rows.values()) if query.matches(row)]
         return tuple(found[: query.limit])
 
     async def settled_results(self, tenant: str, tool: str, since_wall: float, limit: int) -> tuple[Record, ...]:
@@ -268,8 +268,7 @@ class MemoryOperationStore:
 
     def _held(self, before: Record | None, after: Record) -> HeldBy | None:
         """Who else stands on a hold of a change that sends. Evidence is never kept out by a hold."""
-        sent_before = 0 if before is None else len(before.attempts)
-        if after.state is not State.SENT or len(after.attempts) <= sent_before:
+        if not is_send(before, after):
             return None
         for hold in after.standing_holds():
             for holder in self._standing_on(hold):

@@ -82,7 +82,6 @@ class Approvals:
         """Newest first."""
         found: list[Approval] = []
         below, statuses = "+inf", query.statuses
-        anybodys = query.subject is None and not query.permissions
         while below and len(found) < query.limit and statuses != frozenset():
             reply = await self._ask(
                 query.tenant,
@@ -93,8 +92,7 @@ class Approvals:
                 "" if statuses is None else f",{','.join(sorted(statuses))},",
                 query.run_id or "",
                 query.tool or "",
-                "" if anybodys else "1",
-                query.subject or "",
+                query.subject,
                 *sorted(query.permissions),
             )
             last, told = reply.values

@@ -18,7 +18,7 @@ _AWAY_S: Final = 0.5
 
 
 class RedisLimits:
-    """`RateLimits` and `Spending` of every gateway on one store."""
+    """`SharedBuckets` and `Spending` of every gateway on one store."""
 
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client

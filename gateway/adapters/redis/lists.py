@@ -18,15 +18,15 @@ class Lists:
         self._memory = memory
         self._sealer = sealer
 
-    async def operations(self, tenant: str, query: OperationFilter, wall: float) -> list[tuple[float, Record]]:
-        """Records with their places in the order, newest first, at most `query.limit`."""
+    async def operations(self, query: OperationFilter, wall: float) -> tuple[Record, ...]:
+        """Records, newest first, at most `query.limit`."""
         states = query.states
         source = "open" if states is not None and not states & ENDED else "ops"
-        found: list[tuple[float, Record]] = []
+        found: list[Record] = []
         below = "+inf"
         while below and len(found) < query.limit and states != frozenset():
             reply = await self._memory.ask(
-                tenant,
+                query.tenant,
                 "list",
                 (
                     source,
@@ -42,11 +42,8 @@ class Lists:
             )
             last, told = reply.values
             below = text_of(last)
-            for place, fields in _pairs(told):
-                record = records.decode(fields, tenant, self._sealer)
-                if record is not None:
-                    found.append((float(place), record))
-        return found
+            found += records.decode_many(told, query.tenant, self._sealer)
+        return tuple(found)
 
     async def rows(self, query: RowFilter, wall: float) -> AsyncIterator[ExecutionRow]:
         """Rows that fit the query, newest first."""
@@ -57,23 +54,11 @@ class Lists:
             entries = _pairs(reply.values[0])
             for _, body in entries:
                 row = records.decode_row(body, query.tenant)
-                if _matches(row, query):
+                if query.matches(row):
                     yield row
             if len(entries) < PIECE:
                 return
             start = f"({text_of(entries[-1][0])}"
-
-
-def _matches(row: ExecutionRow, query: RowFilter) -> bool:
-    return (
-        query.subject in (None, row.subject)
-        and query.run_id in (None, row.run_id)
-        and query.tool in (None, row.tool)
-        and query.code in (None, row.code)
-        and query.operation_id in (None, row.operation_id)
-        and query.trace_id in (None, row.trace_id)
-        and (query.since_wall is None or row.at_wall >= query.since_wall)
-    )
 
 
 def _pairs(told: object) -> list[Any]:

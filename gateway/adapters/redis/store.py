@@ -165,9 +165,7 @@ class RedisOperationStore:
         return self._record(reply.values[0], tenant, key=key)
 
     async def list_operations(self, query: OperationFilter) -> tuple[Record, ...]:
-        tenants = await self._memory.names() if query.tenant is None else (query.tenant,)
-        found = [it for tenant in tenants for it in await self._lists.operations(tenant, query, self.wall())]
-        return tuple(record for _, record in sorted(found, key=lambda it: -it[0])[: query.limit])
+        return await self._lists.operations(query, self.wall())
 
     async def list_rows(self, query: RowFilter) -> tuple[ExecutionRow, ...]:
         found: list[ExecutionRow] = []

@@ -91,9 +91,8 @@ def matching(connection: apsw.Connection, query: ApprovalFilter, sealer: Sealer)
     if query.statuses is not None:
         conditions.append(f"status IN ({_places(query.statuses)})")
         values += sorted(query.statuses)
-    if query.subject is not None or query.permissions:
-        conditions.append(f"(subject = ? OR approvers IN ({_places(query.permissions)}))")
-        values += [query.subject or "", *sorted(query.permissions)]
+    conditions.append(f"(subject = ? OR approvers IN ({_places(query.permissions)}))")
+    values += [query.subject, *sorted(query.permissions)]
     sql = f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY rowid DESC LIMIT ?"
     return _many(connection, sql, (*values, query.limit), sealer)
 

@@ -44,7 +44,7 @@ RETURNING tokens"""  # noqa: S608 - our own text
 
 
 class SqliteLimits:
-    """`RateLimits` and `Spending` of the processes of one host. The file is opened when a limit is first met."""
+    """`SharedBuckets` and `Spending` of the processes of one host. The file is opened when a limit is first met."""
 
     def __init__(self, path: Path, host: Host, *, wait_s: float = 2.0) -> None:
         """`wait_s`: how long another process may keep the file from this one, which then counts alone."""

@@ -88,7 +88,7 @@ def operations(connection: apsw.Connection, query: OperationFilter, sealer: Seal
         values += sorted(query.states)
         if not query.states & ENDED:
             conditions.append(_UNSETTLED)
-    sql = f"{_SELECT}{_where(conditions)} ORDER BY rowid DESC LIMIT ?"
+    sql = f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY rowid DESC LIMIT ?"
     return _records(connection, sql, (*values, query.limit), sealer)
 
 
@@ -122,7 +122,7 @@ def rows(connection: apsw.Connection, query: RowFilter) -> tuple[ExecutionRow, .
     if query.since_wall is not None:
         conditions.append("at_wall >= ?")
         values.append(query.since_wall)
-    sql = f"SELECT body FROM rows{_where(conditions)} ORDER BY rowid DESC LIMIT ?"
+    sql = f"SELECT body FROM rows WHERE {' AND '.join(conditions)} ORDER BY rowid DESC LIMIT ?"
     return tuple(codec.decode_row(body) for (body,) in connection.execute(sql, (*values, query.limit)))
 
 
@@ -146,7 +146,3 @@ def _first(found: tuple[Record, ...]) -> Record | None:
 def _conditions(equal: dict[str, str | None]) -> tuple[list[str], list[Any]]:
     asked = {column: value for column, value in equal.items() if value is not None}
     return [f"{column} = ?" for column in asked], list(asked.values())
-
-
-def _where(conditions: Sequence[str]) -> str:
-    return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -1,7 +1,6 @@
 """Tasks, timelines and comparisons as a person reads them."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -10,14 +9,7 @@ from agent_client.journal import Task
 from agent_client.replay import Change, ReplayDiff, ReplayedCall
 from agent_client.state import LoopState
 from agent_client.timeline import Moment
-from gateway.cli.output import print_fields, print_table
-
-
-def moment(wall: float | None) -> str | None:
-    """RFC 3339 UTC, whole seconds."""
-    if wall is None:
-        return None
-    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+from gateway.cli.output import print_fields, print_table, second
 
 
 def span(seconds: float) -> str:
@@ -32,7 +24,7 @@ def span(seconds: float) -> str:
 def print_tasks(tasks: Sequence[Task]) -> None:
     """One line a task."""
     rows = [
-        [t.task_id, t.headline.task_type, t.headline.status, t.headline.reason, t.version, moment(t.updated_wall)]
+        [t.task_id, t.headline.task_type, t.headline.status, t.headline.reason, t.version, second(t.updated_wall)]
         for t in tasks
     ]
     print_table(["TASK", "TYPE", "STATUS", "REASON", "VERSION", "UPDATED"], rows, "No such task.")
@@ -97,8 +89,8 @@ def _head(state: LoopState) -> dict[str, Any]:
         "trace": state.trace_id,
     }
     if state.approval is not None:
-        lapses = moment(state.approval.expires_wall) or "never"
-        head["approval"] = f"{state.approval.id}, asked for {moment(state.marked_wall)}, lapses {lapses}"
+        lapses = second(state.approval.expires_wall) or "never"
+        head["approval"] = f"{state.approval.id}, asked for {second(state.marked_wall)}, lapses {lapses}"
     if state.resumes:
         head["dropped"] = f"{state.resumes} times in a row"
     return {name: value for name, value in head.items() if value is not None}

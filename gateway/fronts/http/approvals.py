@@ -10,7 +10,7 @@ from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.fronts.http.answers import Refusal
 from gateway.fronts.http.bodies import BodyLimits, parse_object, read_body
-from gateway.fronts.http.gate import exchange_of, passed_on
+from gateway.fronts.http.gate import incoming_of, passed_on
 from gateway.fronts.http.head import require_json
 from gateway.fronts.http.ports import Core
 from gateway.fronts.http.questions import approval_query, decision_request, single
@@ -37,7 +37,7 @@ class Approvals:
 
     async def decide(self, request: Request, caller: Caller) -> Response:
         """`POST /v1/approvals/{id}/decision`: a word, and nothing of the action that it is about."""
-        head = exchange_of(request).head
+        head = incoming_of(request).head
         require_json(head)
         document = parse_object(await read_body(head, request.receive, self._limits), self._limits)
         return passed_on(request, await self._core.decide(_approval_id(request), decision_request(document), caller))

@@ -13,7 +13,7 @@ from gateway.fronts.http.answers import Answer, Refusal, answer_of
 from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_object
 from gateway.fronts.http.client import AsgiClient, Client
 from gateway.fronts.http.gate import authenticate
-from gateway.fronts.http.head import Exchange, now, require_json
+from gateway.fronts.http.head import Incoming, now, require_json
 from gateway.fronts.http.ports import Authenticator, Core
 from gateway.fronts.http.proposals import known_name, parse_call
 
@@ -37,29 +37,29 @@ class CallEndpoint:
         self._limits = limits
         self._failed = failed
 
-    async def answer(self, exchange: Exchange, tool: str, client: Client) -> int:
+    async def answer(self, incoming: Incoming, tool: str, client: Client) -> int:
         """Answer one request, and say with which status; 0 for no answer, the client being gone."""
         caller: Caller | None = None
         asked = False
         try:
-            caller = await authenticate(exchange.head, self._authenticator)
-            require_json(exchange.head)
-            body = await client.read(exchange.head, self._limits)
+            caller = await authenticate(incoming.head, self._authenticator)
+            require_json(incoming.head)
+            body = await client.read(incoming.head, self._limits)
             document = parse_object(body, self._limits)
-            call = parse_call(tool, document, exchange)
+            call = parse_call(tool, document, incoming)
             asked = True
             # Written here, because a failure after the core has acted must not be told as "nothing was sent".
             answer = answer_of(await ask(self._act, call, caller, client))
         except ClientGoneError:
             return 0
         except Refusal as refusal:
-            answer = await self._own(refusal.envelope(exchange.meta(now(), known_name(tool))), caller)
+            answer = await self._own(refusal.envelope(incoming.meta(now(), known_name(tool))), caller)
         except Exception as error:
             logger.exception(
-                "a tool call failed in the gateway", exc_info=error, extra={"request_id": exchange.request_id}
+                "a tool call failed in the gateway", exc_info=error, extra={"request_id": incoming.request_id}
             )
             code = self._failed if asked else ErrorCode.GATEWAY_ERROR
-            answer = await self._own(fail(code, exchange.meta(now(), known_name(tool))), caller)
+            answer = await self._own(fail(code, incoming.meta(now(), known_name(tool))), caller)
         await client.answer(answer)
         return answer.status
 
@@ -96,7 +96,7 @@ async def keep_row(core: Core, envelope: Envelope, caller: Caller) -> None:
 
 
 class CallRoute:
-    """The endpoint as the router mounts it: `tool` is a path parameter, the exchange comes with the scope."""
+    """The endpoint as the router mounts it: `tool` is a path parameter, the head comes with the scope."""
 
     def __init__(self, endpoint: CallEndpoint) -> None:
         self._endpoint = endpoint

@@ -20,7 +20,7 @@ from gateway.fronts.http.formats import (
     openai_tool,
     without_sensitive_values,
 )
-from gateway.fronts.http.gate import exchange_of, meta_of
+from gateway.fronts.http.gate import incoming_of, meta_of
 from gateway.fronts.http.ports import Core
 from gateway.fronts.http.proposals import known_name
 from gateway.fronts.http.questions import single
@@ -87,7 +87,7 @@ def _cacheable(request: Request, data: Any, warnings: tuple[str, ...] = ()) -> R
     tag = b'"%b"' % hashlib.sha256(encode(data)).hexdigest()[:32].encode()
     # Whose catalogue it is depends on the credential, so a shared cache must keep them apart.
     headers = ((b"etag", tag), (b"vary", b"authorization"))
-    if _matches(exchange_of(request).head.get(b"if-none-match"), tag):
+    if _matches(incoming_of(request).head.get(b"if-none-match"), tag):
         unchanged = Response(status_code=304)
         unchanged.raw_headers = list(headers)
         return unchanged

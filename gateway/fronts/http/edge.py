@@ -13,7 +13,7 @@ from gateway.contract.envelope import fail
 from gateway.fronts.http.answers import Answer, Refusal, answer_of, send_answer
 from gateway.fronts.http.calls import CallEndpoint
 from gateway.fronts.http.client import Client
-from gateway.fronts.http.head import Exchange, now, read_head, trace_context
+from gateway.fronts.http.head import Incoming, now, read_head, trace_context
 from gateway.fronts.http.ports import Requests
 from gateway.pipeline.pinning import RevisionError
 from gateway.stages.execute.operation.ports import StoreUnfitError
@@ -38,11 +38,11 @@ class Bounds:
 class Beside(Protocol):
     """Another protocol's endpoint at a path of this front, which answers in its own form whatever happens."""
 
-    async def answer(self, exchange: Exchange, client: Client) -> int:
+    async def answer(self, incoming: Incoming, client: Client) -> int:
         """Answer one request, and say with which status; 0 for no answer, the client being gone."""
         ...
 
-    def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
+    def refused(self, refusal: Refusal, incoming: Incoming) -> Answer:
         """A request whose head is refused, or that failed without an answer."""
         ...
 
@@ -91,73 +91,73 @@ class Edge:
 
     async def call(self, tool: str | None, headers: Iterable[tuple[bytes, bytes]], client: Client) -> None:
         """Answer one tool call; without a `tool` it is a message to `mcp`."""
-        exchange = self._exchange()
+        incoming = self._incoming()
         trace: RequestTrace | None = None
         status = 0
         try:
-            trace = self._begin(exchange, "POST", MCP_ROUTE if tool is None else CALLS_ROUTE, headers)
-            status = await self._called(tool, exchange, client)
+            trace = self._begin(incoming, "POST", MCP_ROUTE if tool is None else CALLS_ROUTE, headers)
+            status = await self._called(tool, incoming, client)
         except Exception as error:  # noqa: BLE001 - told and logged by `_failed`
-            answer = self._failed(exchange, error, beside=tool is None)
+            answer = self._failed(incoming, error, beside=tool is None)
             status = answer.status
             await client.answer(answer)
         finally:
             if trace is not None:
-                trace.ended(status or _CLIENT_CLOSED, exchange.mcp)
+                trace.ended(status or _CLIENT_CLOSED, incoming.mcp)
 
-    async def _called(self, tool: str | None, exchange: Exchange, client: Client) -> int:
+    async def _called(self, tool: str | None, incoming: Incoming, client: Client) -> int:
         if tool is not None:
-            return await self._calls.answer(exchange, tool, client)
+            return await self._calls.answer(incoming, tool, client)
         if self.mcp is None:
             raise Refusal(ErrorCode.ROUTE_NOT_FOUND)
-        return await self.mcp.answer(exchange, client)
+        return await self.mcp.answer(incoming, client)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = self._exchange()
+        incoming = self._incoming()
         sender = _Sender(send)
         trace: RequestTrace | None = None
         try:
             _refuse_escapes(scope["raw_path"])
-            trace = self._begin(exchange, scope["method"], self._template_of(scope["path"]), scope["headers"])
-            scope["oncegate"] = exchange
+            trace = self._begin(incoming, scope["method"], self._template_of(scope["path"]), scope["headers"])
+            scope["oncegate"] = incoming
             await self._router(scope, receive, sender)
         except Exception as error:  # noqa: BLE001 - told and logged by `_failed`
-            answer = self._failed(exchange, error, beside=scope["path"] == MCP_ROUTE and scope["method"] == "POST")
+            answer = self._failed(incoming, error, beside=scope["path"] == MCP_ROUTE and scope["method"] == "POST")
             if not sender.status:
                 await send_answer(sender, answer)
         finally:
             if trace is not None:
-                trace.ended(sender.status or _CLIENT_CLOSED, exchange.mcp)
+                trace.ended(sender.status or _CLIENT_CLOSED, incoming.mcp)
 
-    def _exchange(self) -> Exchange:
-        return Exchange(next(self._ids), now(), {})
+    def _incoming(self) -> Incoming:
+        return Incoming(next(self._ids), now(), {})
 
     def _begin(
-        self, exchange: Exchange, method: str, route: str | None, headers: Iterable[tuple[bytes, bytes]]
+        self, incoming: Incoming, method: str, route: str | None, headers: Iterable[tuple[bytes, bytes]]
     ) -> RequestTrace:
         """Read the head and begin to watch.
 
         Raises:
             Refusal: see `read_head`.
         """
-        exchange.head = read_head(headers, max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
-        parent, state = trace_context(exchange.head)
+        incoming.head = read_head(headers, max_bytes=self._bounds.header_bytes, hosts=self._bounds.hosts)
+        parent, state = trace_context(incoming.head)
         trace = self._requests.request_started(method, route, traceparent=parent, tracestate=state)
-        exchange.trace = trace.traceparent, trace.tracestate
+        incoming.trace = trace.traceparent, trace.tracestate
         return trace
 
-    def _failed(self, exchange: Exchange, error: Exception, *, beside: bool) -> Answer:
+    def _failed(self, incoming: Incoming, error: Exception, *, beside: bool) -> Answer:
         """What is said of a request that came to no answer of its own; `beside`: in the words of `mcp`."""
         mcp = self.mcp if beside else None
         if isinstance(error, Refusal) and mcp is not None:
-            return mcp.refused(error, exchange)
-        meta = exchange.meta(now())
+            return mcp.refused(error, incoming)
+        meta = incoming.meta(now())
         if isinstance(error, Refusal):
             return answer_of(error.envelope(meta), error.headers)
-        logger.error("a request failed in the front", exc_info=error, extra={"request_id": exchange.request_id})
+        logger.error("a request failed in the front", exc_info=error, extra={"request_id": incoming.request_id})
         if mcp is not None:
             # What `mcp` was asked may have been done by then, and is not told as "nothing was sent".
-            return mcp.refused(Refusal(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME), exchange)
+            return mcp.refused(Refusal(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME), incoming)
         return answer_of(fail(ErrorCode.GATEWAY_ERROR, meta))
 
     async def _live(self, receive: Receive, send: Send) -> None:

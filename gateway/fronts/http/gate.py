@@ -12,7 +12,7 @@ from gateway.contract.call import Caller, Unproved
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, succeed
 from gateway.fronts.http.answers import Refusal, envelope_response
-from gateway.fronts.http.head import Exchange, bearer_token, now
+from gateway.fronts.http.head import Incoming, bearer_token, now
 from gateway.fronts.http.ports import Authenticator
 from gateway.stages.feedback.context import Context
 
@@ -22,15 +22,15 @@ Handler = Callable[[Request, Caller], Awaitable[Response]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def exchange_of(request: Request) -> Exchange:
-    """The exchange that the edge put into the scope."""
-    exchange: Exchange = request.scope["oncegate"]
-    return exchange
+def incoming_of(request: Request) -> Incoming:
+    """The request, as the edge put it into the scope."""
+    incoming: Incoming = request.scope["oncegate"]
+    return incoming
 
 
 def meta_of(request: Request) -> Meta:
     """The meta of an envelope that the front writes itself."""
-    return exchange_of(request).meta(now())
+    return incoming_of(request).meta(now())
 
 
 async def authenticate(head: dict[bytes, bytes], authenticator: Authenticator) -> Caller:
@@ -65,7 +65,7 @@ def authenticated(authenticator: Authenticator, handler: Handler) -> Endpoint:
     """The route behind its door. Each route has its own: none is authorised by its path."""
 
     async def endpoint(request: Request) -> Response:
-        return await handler(request, await authenticate(exchange_of(request).head, authenticator))
+        return await handler(request, await authenticate(incoming_of(request).head, authenticator))
 
     return endpoint
 
@@ -92,5 +92,5 @@ def told(request: Request, data: Any) -> Response:
 def passed_on(request: Request, envelope: Envelope) -> Response:
     """The core's envelope, with this request's id where the core knew none."""
     if not envelope.meta.request_id:
-        envelope = replace(envelope, meta=replace(envelope.meta, request_id=exchange_of(request).request_id))
+        envelope = replace(envelope, meta=replace(envelope.meta, request_id=incoming_of(request).request_id))
     return envelope_response(envelope)

@@ -48,12 +48,12 @@ _MAX_TOKEN: Final = 8192
 
 
 def now() -> float:
-    """Seconds on the clock of `Exchange.started`: the event loop's."""
+    """Seconds on the clock of `Incoming.started`: the event loop's."""
     return asyncio.get_running_loop().time()
 
 
 @dataclass(slots=True)
-class Exchange:
+class Incoming:
     """One request on its way through the front.
 
     Attributes:

@@ -10,7 +10,7 @@ from gateway.contract.call import Expect, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
 from gateway.fronts.http.answers import Refusal, misshapen
-from gateway.fronts.http.head import Exchange, unusable
+from gateway.fronts.http.head import Incoming, unusable
 from gateway.stages.feedback.context import Context
 
 TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
@@ -22,7 +22,7 @@ _MAX_DIGITS: Final = 9
 _RUN_HEADER: Final = b"oncegate-run-id"
 
 
-def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> ToolCall:
+def parse_call(tool: str, document: Mapping[str, Any], incoming: Incoming) -> ToolCall:
     """The call that a body and its headers propose.
 
     Raises:
@@ -34,7 +34,7 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> To
     arguments = document.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         raise misshapen("arguments must be an object")
-    head = exchange.head
+    head = incoming.head
     run = _section(document, "run", _RUN_FIELDS)
     # Most calls bring none of these.
     given: dict[str, Any] = {}
@@ -45,12 +45,12 @@ def parse_call(tool: str, document: Mapping[str, Any], exchange: Exchange) -> To
     return ToolCall(
         tool=tool,
         arguments=arguments or {},
-        request_id=exchange.request_id,
+        request_id=incoming.request_id,
         run_id=_run_id(run, head),
         step=_count(run, "step") if "step" in run else None,
         tokens=_count(run, "tokens") if "tokens" in run else None,
-        traceparent=exchange.trace[0],
-        tracestate=exchange.trace[1],
+        traceparent=incoming.trace[0],
+        tracestate=incoming.trace[1],
         **given,
     )
 

@@ -13,7 +13,7 @@ from gateway.contract.envelope import Envelope
 from gateway.contract.requests import BREAKERS_FORCE, BREAKERS_READ
 from gateway.fronts.http.answers import Refusal, encode
 from gateway.fronts.http.bodies import BodyLimits, parse_object, read_body
-from gateway.fronts.http.gate import exchange_of, passed_on, require, told
+from gateway.fronts.http.gate import incoming_of, passed_on, require, told
 from gateway.fronts.http.head import require_json
 from gateway.fronts.http.ports import Core
 from gateway.fronts.http.questions import (
@@ -52,7 +52,7 @@ class Records:
 
     async def settle(self, request: Request, caller: Caller) -> Response:
         """`POST /v1/operations/{id}/settle`."""
-        head = exchange_of(request).head
+        head = incoming_of(request).head
         require_json(head)
         document = parse_object(await read_body(head, request.receive, self._limits), self._limits)
         settlement = settle_request(document)
@@ -65,7 +65,7 @@ class Records:
         if isinstance(rows, Envelope):
             return passed_on(request, rows)
         documents = [asdict(row) for row in rows]
-        if _wants_lines(exchange_of(request).head.get(b"accept", b"")):
+        if _wants_lines(incoming_of(request).head.get(b"accept", b"")):
             lines = b"".join(encode(document) + b"\n" for document in documents)
             return Response(lines, media_type=_LINES_TYPE, headers={"cache-control": "no-store"})
         return told(request, {"executions": documents})
@@ -84,7 +84,7 @@ class Records:
     async def force_breaker(self, request: Request, caller: Caller) -> Response:
         """`POST /v1/breakers/{scope}`."""
         require(caller, BREAKERS_FORCE)
-        head = exchange_of(request).head
+        head = incoming_of(request).head
         require_json(head)
         word = force_request(parse_object(await read_body(head, request.receive, self._limits), self._limits))
         return passed_on(request, await self._core.force_breaker(request.path_params["scope"], word, caller))

@@ -12,7 +12,7 @@ from gateway.fronts.http.bodies import BodyLimits, ClientGoneError, parse_docume
 from gateway.fronts.http.calls import ask, keep_row
 from gateway.fronts.http.client import Client
 from gateway.fronts.http.gate import authenticate
-from gateway.fronts.http.head import Exchange, now, require_json
+from gateway.fronts.http.head import Incoming, now, require_json
 from gateway.fronts.http.ports import Authenticator, Core
 from gateway.fronts.http.proposals import known_name
 from gateway.fronts.mcp.agreement import version_of
@@ -55,7 +55,7 @@ class _Said:
 class _Visit:
     """One authenticated HTTP request: what its messages share."""
 
-    exchange: Exchange
+    incoming: Incoming
     caller: Caller
     client: Client
     batched: bool = False
@@ -82,45 +82,45 @@ class McpEndpoint:
         self._origins = origins
         self._challenge = challenge
 
-    async def answer(self, exchange: Exchange, client: Client) -> int:
+    async def answer(self, incoming: Incoming, client: Client) -> int:
         """Answer one HTTP request, and say with which status; 0 for no answer, the client being gone."""
         try:
-            self._origins.check(exchange.head)
-            caller = await authenticate(exchange.head, self._authenticator)
-            said = await self._read(_Visit(exchange, caller, client))
+            self._origins.check(incoming.head)
+            caller = await authenticate(incoming.head, self._authenticator)
+            said = await self._read(_Visit(incoming, caller, client))
         except ClientGoneError:
             return 0
         except ProtocolError as error:
             said = _Said(error.status, error_bytes(None, error))
         except Refusal as refusal:
-            answer = self.refused(refusal, exchange)
+            answer = self.refused(refusal, incoming)
             await client.answer(answer)
             return answer.status
-        answer = _answer(said, self._origins.shared_with(exchange.head))
+        answer = _answer(said, self._origins.shared_with(incoming.head))
         await client.answer(answer)
         return answer.status
 
-    def refused(self, refusal: Refusal, exchange: Exchange) -> Answer:
+    def refused(self, refusal: Refusal, incoming: Incoming) -> Answer:
         """The answer to a request that is not even a message, or that came to no answer of its own."""
-        envelope = refusal.envelope(exchange.meta(now()))
+        envelope = refusal.envelope(incoming.meta(now()))
         error = _error(refusal.code, envelope, status=envelope.status)
         challenge = self._challenge if refusal.code is ErrorCode.UNAUTHENTICATED else ()
-        extra = (*challenge, *refusal.headers, *self._origins.shared_with(exchange.head))
+        extra = (*challenge, *refusal.headers, *self._origins.shared_with(incoming.head))
         return _answer(_Said(error.status, error_bytes(None, error)), extra)
 
-    def preflight(self, exchange: Exchange) -> Answer:
+    def preflight(self, incoming: Incoming) -> Answer:
         """The answer to a browser that asks whether a page may send."""
         try:
-            return Answer(204, list(self._origins.preflight(exchange.head)), b"")
+            return Answer(204, list(self._origins.preflight(incoming.head)), b"")
         except ProtocolError as error:
             return _answer(_Said(error.status, error_bytes(None, error)))
 
     async def _read(self, visit: _Visit) -> _Said:
         try:
-            require_json(visit.exchange.head)
-            document = parse_document(await visit.client.read(visit.exchange.head, self._limits), self._limits)
+            require_json(visit.incoming.head)
+            document = parse_document(await visit.client.read(visit.incoming.head, self._limits), self._limits)
         except Refusal as refusal:
-            await keep_row(self._core, refusal.envelope(visit.exchange.meta(now())), visit.caller)
+            await keep_row(self._core, refusal.envelope(visit.incoming.meta(now())), visit.caller)
             raise
         if isinstance(document, list):
             return await self._batch(document, replace(visit, batched=True))
@@ -128,7 +128,7 @@ class McpEndpoint:
 
     async def _batch(self, documents: list[Any], visit: _Visit) -> _Said:
         """One after the other: when the client goes, what has not begun never begins. Only one revision has batches."""
-        header = visit.exchange.head.get(b"mcp-protocol-version", WITHOUT_HEADER.encode()).strip()
+        header = visit.incoming.head.get(b"mcp-protocol-version", WITHOUT_HEADER.encode()).strip()
         if header != WITHOUT_HEADER.encode() or not 0 < len(documents) <= MAX_BATCH:
             raise ProtocolError(
                 RpcCode.INVALID_REQUEST,
@@ -146,10 +146,10 @@ class McpEndpoint:
         except ClientGoneError:
             raise
         except Exception:
-            logger.exception("a message failed in the front", extra={"request_id": visit.exchange.request_id})
+            logger.exception("a message failed in the front", extra={"request_id": visit.incoming.request_id})
             # Of a call nobody knows here how far it came.
             code = ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME if _is_call(document) else ErrorCode.GATEWAY_ERROR
-            envelope = fail(code, visit.exchange.meta(now(), _tool_named(document)))
+            envelope = fail(code, visit.incoming.meta(now(), _tool_named(document)))
             await keep_row(self._core, envelope, visit.caller)
             return _Said(200, error_bytes(rpc_id, _error(code, envelope)))
 
@@ -159,9 +159,9 @@ class McpEndpoint:
             if isinstance(message, Reply):
                 # Nothing was asked, so it answers nothing; older clients may believe otherwise.
                 return _Said(_ACCEPTED)
-            version = version_of(message, visit.exchange.head)
+            version = version_of(message, visit.incoming.head)
             if not visit.batched:
-                visit.exchange.mcp = facts_of(message, version)
+                visit.incoming.mcp = facts_of(message, version)
             if isinstance(message, Notification):
                 # Also of `notifications/cancelled`: what has been sent goes on, and a client that wants no answer
                 # hangs up.
@@ -170,7 +170,7 @@ class McpEndpoint:
         except ProtocolError as error:
             return _Said(error.status, error_bytes(rpc_id, error))
         except Refusal as refusal:
-            envelope = refusal.envelope(visit.exchange.meta(now(), _tool_named(document)))
+            envelope = refusal.envelope(visit.incoming.meta(now(), _tool_named(document)))
             await keep_row(self._core, envelope, visit.caller)
             return _Said(200, error_bytes(rpc_id, _error(refusal.code, envelope, known=True)))
 
@@ -198,13 +198,13 @@ class McpEndpoint:
         page = page_of(
             await self._core.catalogue(visit.caller),
             request.params.get("cursor"),
-            has_run=run_id(own, visit.exchange) is not None,
+            has_run=run_id(own, visit.incoming) is not None,
             has_key=KEY in own,
         )
         return listed(page, version)
 
     async def _call(self, request: Request, version: Version, visit: _Visit) -> bytes:
-        call = parse_tool_call(request.params, request.meta, visit.exchange)
+        call = parse_tool_call(request.params, request.meta, visit.incoming)
         try:
             envelope = await ask(self._core.call, call, visit.caller, visit.client)
             if envelope.error is None or envelope.error.code is not ErrorCode.UNKNOWN_TOOL:
@@ -212,9 +212,9 @@ class McpEndpoint:
         except ClientGoneError:
             raise
         except Exception:
-            logger.exception("a tool call failed in the gateway", extra={"request_id": visit.exchange.request_id})
+            logger.exception("a tool call failed in the gateway", extra={"request_id": visit.incoming.request_id})
             # The core was asked and may have sent: a model must be told so, and not that the server is broken.
-            envelope = fail(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME, visit.exchange.meta(now(), call.tool))
+            envelope = fail(ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME, visit.incoming.meta(now(), call.tool))
             await keep_row(self._core, envelope, visit.caller)
             return called(envelope, version)
         raise _error(ErrorCode.UNKNOWN_TOOL, envelope)

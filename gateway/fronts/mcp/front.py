@@ -12,7 +12,7 @@ from gateway.fronts.http.answers import Extra, Refusal, send_answer
 from gateway.fronts.http.bodies import BodyLimits
 from gateway.fronts.http.client import AsgiClient
 from gateway.fronts.http.edge import MCP_ROUTE
-from gateway.fronts.http.head import Exchange
+from gateway.fronts.http.head import Incoming
 from gateway.fronts.http.ports import Authenticator, Core
 from gateway.fronts.mcp.endpoint import McpEndpoint
 from gateway.fronts.mcp.origins import Origins, is_loopback
@@ -69,10 +69,10 @@ class _Preflight:
         self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
-        exchange: Exchange = scope["oncegate"]
-        if b"origin" not in exchange.head:
+        incoming: Incoming = scope["oncegate"]
+        if b"origin" not in incoming.head:
             raise Refusal(ErrorCode.METHOD_NOT_ALLOWED, details={"allow": ["POST"]}, headers=((b"allow", b"POST"),))
-        await send_answer(send, self._endpoint.preflight(exchange))
+        await send_answer(send, self._endpoint.preflight(incoming))
 
 
 def _challenge(value: bytes) -> Extra:

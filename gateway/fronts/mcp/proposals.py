@@ -7,7 +7,7 @@ from gateway.contract.call import Expect, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.keys import InvalidIdempotencyKey, parse_idempotency_key
 from gateway.fronts.http.answers import Refusal, misshapen
-from gateway.fronts.http.head import Exchange, trace_context, unusable
+from gateway.fronts.http.head import Incoming, trace_context, unusable
 from gateway.fronts.http.proposals import TOOL_NAME, only, text
 
 PREFIX: Final = "oncegate/"
@@ -26,7 +26,7 @@ _MAX: Final = 999_999_999
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-def parse_tool_call(params: Mapping[str, Any], meta: Mapping[str, Any], exchange: Exchange) -> ToolCall:
+def parse_tool_call(params: Mapping[str, Any], meta: Mapping[str, Any], incoming: Incoming) -> ToolCall:
     """The call that `tools/call` proposes.
 
     Raises:
@@ -40,18 +40,18 @@ def parse_tool_call(params: Mapping[str, Any], meta: Mapping[str, Any], exchange
     if arguments is not None and not isinstance(arguments, dict):
         raise misshapen("params.arguments must be an object")
     own = own_members(meta)
-    traceparent, tracestate = _trace(meta, exchange)
+    traceparent, tracestate = _trace(meta, incoming)
     return ToolCall(
         tool=name,
         arguments=arguments or {},
-        request_id=exchange.request_id,
-        run_id=run_id(own, exchange),
+        request_id=incoming.request_id,
+        run_id=run_id(own, incoming),
         step=_whole(own, "step", least=0),
         tokens=_whole(own, "tokens", least=0),
         idempotency_key=_key(own),
         attempt=_whole(own, "attempt", least=1) or 1,
         store_epoch=_short(own, "store-epoch"),
-        deadline_ms=_whole(own, "timeout-ms", least=1) or _timeout_ms(exchange),
+        deadline_ms=_whole(own, "timeout-ms", least=1) or _timeout_ms(incoming),
         traceparent=traceparent,
         tracestate=tracestate,
         expect=_expect(own),
@@ -74,13 +74,13 @@ def own_members(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return own
 
 
-def run_id(own: Mapping[str, Any], exchange: Exchange) -> str | None:
+def run_id(own: Mapping[str, Any], incoming: Incoming) -> str | None:
     """The agent's run: of `_meta`, or of the header for clients that cannot touch the body.
 
     Raises:
         Refusal: `invalid_request` or `invalid_header`.
     """
-    in_meta, raw = _short(own, RUN_ID), exchange.head.get(_RUN_HEADER)
+    in_meta, raw = _short(own, RUN_ID), incoming.head.get(_RUN_HEADER)
     if raw is None:
         return in_meta
     in_head = text({"header": raw.decode("latin-1").strip()}, "header", "the header Oncegate-Run-Id")
@@ -89,7 +89,7 @@ def run_id(own: Mapping[str, Any], exchange: Exchange) -> str | None:
     return in_head
 
 
-def _trace(meta: Mapping[str, Any], exchange: Exchange) -> tuple[str | None, str | None]:
+def _trace(meta: Mapping[str, Any], incoming: Incoming) -> tuple[str | None, str | None]:
     """Trace context of `_meta` where there is one: the HTTP headers may be those of a proxy's own span."""
     parent = meta.get("traceparent")
     if isinstance(parent, str):
@@ -102,7 +102,7 @@ def _trace(meta: Mapping[str, Any], exchange: Exchange) -> tuple[str | None, str
         )
         if found[0] is not None:
             return found
-    return exchange.trace
+    return incoming.trace
 
 
 def _short(own: Mapping[str, Any], name: str) -> str | None:
@@ -118,8 +118,8 @@ def _whole(own: Mapping[str, Any], name: str, *, least: int) -> int | None:
     return value
 
 
-def _timeout_ms(exchange: Exchange) -> int | None:
-    raw = exchange.head.get(_TIMEOUT_HEADER)
+def _timeout_ms(incoming: Incoming) -> int | None:
+    raw = incoming.head.get(_TIMEOUT_HEADER)
     if raw is None:
         return None
     raw = raw.strip()

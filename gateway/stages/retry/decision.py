@@ -1,4 +1,4 @@
-"""Again? One pure function, and the only retry layer there is.
+"""Again? Pure functions, and the only retry layer there is: `objection` is what `decide` says whatever the moment.
 
 Three questions in this order: would another attempt be safe, could it help, is there room for it. What makes a repeat
 safe differs by class:
@@ -52,6 +52,17 @@ class Stop:
     """What the dependency asked for, or for want of room the wait that did not fit; None where there is neither."""
 
 
+def objection(outcome: Outcome, *, effect: Effect, keyed: bool, attempt: int, policy: RetryPolicy) -> StopReason | None:
+    """Why attempt number `attempt` (the first is 1) is followed by no other, however much room there is. See `decide`."""
+    if isinstance(outcome, Done) and not _lost_reading(outcome, effect):
+        return StopReason.DONE
+    if not _safe(outcome, effect=effect, keyed=keyed):
+        return StopReason.NOT_SAFE
+    if not _transient(outcome):
+        return StopReason.NOT_TRANSIENT
+    return StopReason.ATTEMPTS_SPENT if attempt >= policy.max_attempts else None
+
+
 def decide(  # noqa: PLR0913 - everything the decision depends on, and nothing hidden
     outcome: Outcome,
     *,
@@ -89,17 +100,15 @@ def decide(  # noqa: PLR0913 - everything the decision depends on, and nothing h
     may_replay = replay_allowed_until is not None and now + delay_s <= replay_allowed_until
     # An earlier attempt may be open although this one is proved harmless; then the next is a replay all the same.
     replays = isinstance(outcome, Unknown) or replay_allowed_until is not None
-    objections = (
-        (isinstance(outcome, Done) and not _lost_reading(outcome, effect), StopReason.DONE),
-        (not _safe(outcome, effect=effect, keyed=keyed), StopReason.NOT_SAFE),
-        (not _transient(outcome), StopReason.NOT_TRANSIENT),
-        (attempt >= policy.max_attempts, StopReason.ATTEMPTS_SPENT),
+    of_the_moment = (
         (not breaker_permits, StopReason.BREAKER_OPEN),
         (not affords(budget, policy.budget), StopReason.BUDGET_SPENT),
         (delay_s > room_s, StopReason.DEADLINE),
         (effect is not Effect.READ and replays and not may_replay, StopReason.REPLAY_WINDOW),
     )
-    reason = next((reason for objects, reason in objections if objects), None)
+    reason = objection(outcome, effect=effect, keyed=keyed, attempt=attempt, policy=policy)
+    if reason is None:
+        reason = next((reason for objects, reason in of_the_moment if objects), None)
     if reason is None:
         return RetryAfter(delay_s=delay_s)
     if asked is None and reason is StopReason.DEADLINE and not isinstance(outcome, Unknown):

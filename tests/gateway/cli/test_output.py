@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.cli.output import moment, print_fields, print_json, print_table
+from gateway.cli.output import moment, print_fields, print_json, print_table, second
 
 
 def test_columns_are_as_wide_as_their_cells(capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,3 +36,9 @@ def test_json_is_one_line_for_programs(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_moment_is_in_utc_to_the_millisecond() -> None:
     """As the gateway writes moments."""
     assert moment(1_793_178_842.5) == "2026-10-28T09:14:02.500Z"
+
+
+def test_for_people_it_is_to_the_second() -> None:
+    """The one it is in; what never happens has none."""
+    assert second(1_790_000_000.7) == "2026-09-21T14:13:20Z"
+    assert second(None) is None

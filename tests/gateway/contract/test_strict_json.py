@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.contract.strict_json import MAX_INTEGER, InvalidJson, JsonFault, loads
+from gateway.contract.canonical import MAX_DEPTH, MAX_INTEGER, NotCanonical, canonical
+from gateway.contract.strict_json import InvalidJson, JsonFault, loads
 
 LIMIT = 1_000_000
 
@@ -91,6 +92,21 @@ def test_the_bounds_are_the_callers() -> None:
 
 
 # -- the quick proof that no name is there twice agrees with looking -----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "document",
+    [b"[" * MAX_DEPTH + b"]" * MAX_DEPTH, str(MAX_INTEGER).encode(), str(-MAX_INTEGER).encode()],
+)
+def test_what_may_come_in_can_be_hashed(document: bytes) -> None:
+    """Where a document is deep or large enough to be refused, canonical JSON would refuse it, and not before."""
+    assert canonical(loads(document, max_bytes=10_000)) == document
+    beyond = b"[" + document + b"]" if document[:1] == b"[" else document[:-1] + b"2"
+    with pytest.raises(InvalidJson):
+        loads(beyond, max_bytes=10_000)
+    with pytest.raises(NotCanonical):
+        canonical(json.loads(beyond))
+
 
 NAMES = st.sampled_from(["a", ":", "a:b", "\\", '"', "\\u003a", ""])
 TEXTS = st.sampled_from(["", ":", "::", '":', "\\", "\\u003a", "http://x:1"])

@@ -153,7 +153,7 @@ class Rig:
             transport=self.parts.transport,
             shared=_shared(wrapped=self.wrapped),
         )
-        made = Pipeline(parts or replace(fresh, bounds=self.parts.bounds), noted(self.faults))
+        made = Pipeline(parts or replace(fresh, choices=self.parts.choices), noted(self.faults))
         self.others.append(made)
         return made
 

@@ -3,11 +3,11 @@
 -- ARGV[4]  begin below this seq, `+inf` for the newest
 -- ARGV[5]  look at this many at most  [6] give this many at most
 -- ARGV[7]  statuses, each between commas; empty: any  [8] run  [9] tool: empty: any
--- ARGV[10] 1: only those of the subject in [11] or of the permissions that follow
+-- ARGV[10] only those of this subject or of the permissions that follow
 --
 -- Answers the seq to begin below next time (empty: there are no more), and approvals.
 local allowed = {}
-for i = 12, #ARGV do
+for i = 11, #ARGV do
   allowed[ARGV[i]] = true
 end
 local ids = redis.call('ZREVRANGEBYSCORE', P .. 'aps', ARGV[4], '-inf', 'WITHSCORES', 'LIMIT', 0, ARGV[5])
@@ -18,7 +18,7 @@ for i = 1, #ids, 2 do
   if (ARGV[7] == '' or string.find(ARGV[7], ',' .. it[1] .. ',', 1, true))
     and (ARGV[8] == '' or ARGV[8] == it[2])
     and (ARGV[9] == '' or ARGV[9] == it[3])
-    and (ARGV[10] == '' or ARGV[11] == it[4] or allowed[it[5]]) then
+    and (ARGV[10] == it[4] or allowed[it[5]]) then
     found[#found + 1] = {it[6], it[7]}
     if #found == tonumber(ARGV[6]) then
       break

@@ -5,7 +5,7 @@
 -- ARGV[6]  look at this many records at most  [7] give this many at most
 -- ARGV[8]  states, each between commas; empty: any  [9] run  [10] subject  [11] tool: empty: any
 --
--- Answers the seq to begin below next time (empty: there are no more), and pairs of seq and record.
+-- Answers the seq to begin below next time (empty: there are no more), and records.
 local keys = redis.call('ZREVRANGEBYSCORE', P .. ARGV[4], ARGV[5], '-inf', 'WITHSCORES', 'LIMIT', 0, ARGV[6])
 local found, last = {}, ''
 for i = 1, #keys, 2 do
@@ -15,7 +15,7 @@ for i = 1, #keys, 2 do
     and (ARGV[9] == '' or ARGV[9] == it[2])
     and (ARGV[10] == '' or ARGV[10] == it[3])
     and (ARGV[11] == '' or ARGV[11] == it[4]) then
-    found[#found + 1] = {keys[i + 1], record(keys[i])}
+    found[#found + 1] = record(keys[i])
     if #found == tonumber(ARGV[7]) then
       break
     end

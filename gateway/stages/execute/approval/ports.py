@@ -24,13 +24,10 @@ class ApprovalOvertaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalFilter:
-    """Which approvals `list_approvals` gives, newest first: of `subject`, or of an action that `permissions` decide.
-
-    `subject` None and no `permissions`: every one of the tenant.
-    """
+    """Which approvals `list_approvals` gives, newest first: of `subject`, or of an action that `permissions` decide."""
 
     tenant: str
-    subject: str | None = None
+    subject: str
     permissions: frozenset[str] = frozenset()
     statuses: frozenset[Status] | None = None
     run_id: str | None = None

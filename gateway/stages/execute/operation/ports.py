@@ -83,9 +83,9 @@ Commit = Applied | Stale | HeldBy | ApprovalOvertaken
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationFilter:
-    """Which records `list_operations` gives, newest first. `tenant` None is for the sweeper and operators only."""
+    """Which records `list_operations` gives, newest first: of one tenant."""
 
-    tenant: str | None
+    tenant: str
     states: frozenset[State] | None = None
     run_id: str | None = None
     subject: str | None = None
@@ -106,6 +106,19 @@ class RowFilter:
     trace_id: str | None = None
     since_wall: float | None = None
     limit: int = 100
+
+    def matches(self, row: ExecutionRow) -> bool:
+        """Whether a row is asked for. What is None is anything."""
+        return (
+            self.tenant == row.tenant
+            and self.subject in (None, row.subject)
+            and self.run_id in (None, row.run_id)
+            and self.tool in (None, row.tool)
+            and self.code in (None, row.code)
+            and self.operation_id in (None, row.operation_id)
+            and self.trace_id in (None, row.trace_id)
+            and (self.since_wall is None or row.at_wall >= self.since_wall)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 
-from gateway.adapters.logs.config import configure_logging, logging_config
+from gateway.adapters.logs.config import configure_logging
 
 SECRET = "canary-5f3759df"
 TOUCHED = ("", "uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi")
@@ -62,12 +62,13 @@ async def test_uvicorn_writes_through_it_and_has_no_access_log(capsys: pytest.Ca
     async def app(scope: object, receive: object, send: object) -> None:  # noqa: ARG001 - an ASGI application
         raise ValueError(SECRET)
 
+    configure_logging()
     config = uvicorn.Config(
         app,
         host="127.0.0.1",
         port=0,
         lifespan="off",
-        log_config=logging_config(),
+        log_config=None,
         access_log=False,
         timeout_graceful_shutdown=1,
     )

@@ -20,7 +20,7 @@ READS: dict[str, Callable[[apsw.Connection, Sealer], object]] = {
     "met": lambda c, s: queries.met(c, "t", ("a", "b"), (Hold("t", "n", "v"),), HoldDigests(b"secret"), s),
     "settled": lambda c, s: queries.settled(c, "t", "tool", 1.0, 10, s),
     "unknown": lambda c, _: queries.unknown(c, 1.0),
-    "open of all": lambda c, s: queries.operations(c, OperationFilter(tenant=None, states=OPEN), s),
+    "open of a tenant": lambda c, s: queries.operations(c, OperationFilter(tenant="t", states=OPEN), s),
     "of a tool": lambda c, s: queries.operations(c, OperationFilter(tenant="t", tool="tool"), s),
     "of a run": lambda c, s: queries.operations(c, OperationFilter(tenant="t", run_id="r"), s),
     "rows of a tenant": lambda c, _: queries.rows(c, RowFilter(tenant="t")),

@@ -4,7 +4,7 @@ import pytest
 
 from agent_client.replay import ReplayDiff, ReplayedCall, compare
 from agent_client.timeline import Moment
-from gateway.cli.runs.showing import moment, print_diff, print_task, span
+from gateway.cli.runs.showing import print_diff, print_task, span
 from tests.agent_client.states import fresh
 
 
@@ -15,12 +15,6 @@ from tests.agent_client.states import fresh
 def test_spans_can_be_read(seconds: float, words: str) -> None:
     """Tenths where they matter, a clock where they do not."""
     assert span(seconds) == words
-
-
-def test_moments_are_utc() -> None:
-    """Whole seconds; nothing stays nothing."""
-    assert moment(1_790_000_000.7) == "2026-09-21T14:13:20Z"
-    assert moment(None) is None
 
 
 def test_each_column_of_a_timeline_stands_below_its_name(capsys: pytest.CaptureFixture[str]) -> None:

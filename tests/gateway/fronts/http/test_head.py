@@ -4,7 +4,7 @@ import pytest
 
 from gateway.contract.codes import ErrorCode
 from gateway.fronts.http.answers import Refusal
-from gateway.fronts.http.head import Exchange, bearer_token, read_head, require_json, trace_context
+from gateway.fronts.http.head import Incoming, bearer_token, read_head, require_json, trace_context
 
 HOST = (b"host", b"gateway")
 ANY: frozenset[bytes] = frozenset()
@@ -51,9 +51,9 @@ def test_an_identity_encoding_is_no_encoding() -> None:
     require_json({b"content-type": b"application/json", b"content-encoding": b"identity"})
 
 
-def test_an_exchange_times_itself() -> None:
+def test_a_request_times_itself() -> None:
     """An envelope of the front says how long the request took it, in milliseconds."""
-    meta = Exchange("r", 10.0, {}).meta(10.25, "t")
+    meta = Incoming("r", 10.0, {}).meta(10.25, "t")
 
     assert (meta.request_id, meta.tool, meta.elapsed_ms) == ("r", "t", 250)
 

@@ -11,7 +11,7 @@ from gateway.contract.envelope import Meta, fail, succeed
 from gateway.contract.execution import ExecutionRow, RowKind
 from gateway.contract.requests import BreakerView, Readiness
 from gateway.fronts.http.answers import Refusal
-from gateway.fronts.http.head import Exchange
+from gateway.fronts.http.head import Incoming
 from gateway.fronts.http.openapi_schemas import schemas
 from gateway.fronts.http.proposals import parse_call
 from gateway.stages.monitor.headroom import Declared
@@ -88,7 +88,7 @@ def _parts() -> dict[str, Any]:
 def test_the_schema_and_the_parser_agree(body: dict[str, Any]) -> None:
     """What the document says of a call's body is what the front does with it."""
     try:
-        parse_call("t", body, Exchange("r", 0.0, {}))
+        parse_call("t", body, Incoming("r", 0.0, {}))
     except Refusal:
         taken = False
     else:

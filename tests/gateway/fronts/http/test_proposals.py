@@ -6,13 +6,13 @@ import pytest
 
 from gateway.contract.codes import ErrorCode
 from gateway.fronts.http.answers import Refusal
-from gateway.fronts.http.head import Exchange
+from gateway.fronts.http.head import Incoming
 from gateway.fronts.http.proposals import parse_call
 
 
 def parse(document: dict[str, Any], head: dict[bytes, bytes] | None = None) -> Any:
     """The call of a body and headers."""
-    return parse_call("t", document, Exchange("r", 0.0, head or {}, ("p", "s")))
+    return parse_call("t", document, Incoming("r", 0.0, head or {}, ("p", "s")))
 
 
 def test_an_empty_body_is_a_call_without_arguments() -> None:
@@ -36,7 +36,7 @@ def test_half_an_expectation_is_one() -> None:
 def test_what_cannot_be_a_name_is_no_tool(name: str) -> None:
     """Names are 1 to 128 of letters, digits, `_`, `.` and `-`."""
     with pytest.raises(Refusal) as refused:
-        parse_call(name, {}, Exchange("r", 0.0, {}))
+        parse_call(name, {}, Incoming("r", 0.0, {}))
 
     assert refused.value.code is ErrorCode.UNKNOWN_TOOL
 
@@ -69,6 +69,6 @@ def test_an_approval_is_passed_on() -> None:
     assert parse({"approval_id": "A1"}).approval_id == "A1"
 
 
-def test_the_trace_is_the_exchanges() -> None:
+def test_the_trace_is_the_requests() -> None:
     """What telemetry made of the inbound context is what the call carries."""
     assert (parse({}).traceparent, parse({}).tracestate) == ("p", "s")

@@ -5,7 +5,7 @@ import pytest
 from gateway.contract.call import Expect, ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.fronts.http.answers import Refusal
-from gateway.fronts.http.head import Exchange
+from gateway.fronts.http.head import Incoming
 from gateway.fronts.mcp.proposals import OWN_MEMBERS, own_members, parse_tool_call, run_id
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -13,8 +13,8 @@ OTHER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b8-01"
 
 
 def parsed(meta: dict[str, Any] | None = None, head: dict[bytes, bytes] | None = None, **params: Any) -> ToolCall:
-    exchange = Exchange("req_1", 0.0, head or {}, trace=(OTHER, "http=1"))
-    return parse_tool_call({"name": "issue_refund", **params}, meta or {}, exchange)
+    incoming = Incoming("req_1", 0.0, head or {}, trace=(OTHER, "http=1"))
+    return parse_tool_call({"name": "issue_refund", **params}, meta or {}, incoming)
 
 
 def refused(meta: dict[str, Any] | None = None, head: dict[bytes, bytes] | None = None, **params: Any) -> ErrorCode:
@@ -169,4 +169,4 @@ def test_arguments_are_an_object(arguments: Any) -> None:
 
 def test_a_run_may_be_named_by_the_header_alone() -> None:
     """As a list asks for it, without a call."""
-    assert run_id({}, Exchange("r", 0.0, {b"oncegate-run-id": b"run-7"})) == "run-7"
+    assert run_id({}, Incoming("r", 0.0, {b"oncegate-run-id": b"run-7"})) == "run-7"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.manifest.policies import Effect, RetryPolicy
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.retry.budget import Budget
-from gateway.stages.retry.decision import RetryAfter, Stop, StopReason, decide
+from gateway.stages.retry.decision import RetryAfter, Stop, StopReason, decide, objection
 
 POLICY = RetryPolicy(max_attempts=4, base_s=1.0, cap_s=30.0, budget=0.2)
 READ, KEYED, IDEMPOTENT, PLAIN = (
@@ -93,6 +93,18 @@ def test_a_stop_says_why(outcome: Outcome, reason: StopReason) -> None:
 def test_what_is_spent_stops(situation: dict[str, Any], reason: StopReason) -> None:
     """Attempts, the breaker and the budget end retries of what could well be retried."""
     assert ask(REFUSED_CONNECTION, READ, **situation) == Stop(reason=reason)
+
+
+@pytest.mark.parametrize("outcome", [REFUSED_CONNECTION, UNTRUSTED, TOO_MANY, REJECTED, TIMEOUT, DONE, LOST])
+@pytest.mark.parametrize("what", ALL)
+@pytest.mark.parametrize("attempt", [1, 4])
+def test_what_no_moment_changes_is_known_without_one(outcome: Outcome, what: tuple[Effect, bool], attempt: int) -> None:
+    """Where everything else is in favour, there is a retry exactly where there is no objection, and it is the reason."""
+    effect, keyed = what
+    objects = objection(outcome, effect=effect, keyed=keyed, attempt=attempt, policy=POLICY)
+    decided = ask(outcome, what, attempt=attempt)
+
+    assert (decided.reason if isinstance(decided, Stop) else None) is objects
 
 
 @pytest.mark.parametrize(
