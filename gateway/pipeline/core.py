@@ -46,7 +46,7 @@ from gateway.pipeline.reads import read_envelope, run_read
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.rowing import RowKeeper
 from gateway.pipeline.ruling import EVERY, Ruling
-from gateway.pipeline.spool import Faults, Spool
+from gateway.pipeline.spool import Spool
 from gateway.pipeline.sweeping import Sweeper
 from gateway.pipeline.telling import Telling
 from gateway.pipeline.waiting import WaitingRoom
@@ -64,10 +64,10 @@ from gateway.stages.validate.verdict import Accepted, Rejected
 class Pipeline:
     """What a front drives. Nothing here raises for anything that a caller did."""
 
-    def __init__(self, parts: Parts, faults: Faults) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._detached = Detached()
-        self._spool = Spool(parts.clock, faults)
+        self._spool = Spool(parts.clock, parts.faults)
         self._pulse = Pulse(parts)
         keeper = Keeper(parts.store, parts.telemetry)
         self._rows = RowKeeper(parts, keeper, self._spool)
@@ -81,7 +81,7 @@ class Pipeline:
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
         self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
         self._inbox = Inbox(parts, self._pins, self._questions)
-        self._background = Background(parts.clock, faults)
+        self._background = Background(parts.clock, parts.faults)
         self._unknown: dict[str, UnknownOperations] = {}
 
     async def call(self, call: ToolCall, caller: Caller) -> Envelope:

@@ -295,4 +295,6 @@ class Effort:
             return NotSent(code=ErrorCode.STORE_UNAVAILABLE, retryable=False)
         if isinstance(ended.cause, FencedError | IllegalMoveError | HeldError):
             return NotSent(code=OVERTAKEN, retryable=False)
+        if ended.cause is not None:
+            self._parts.faults(f"the gate of {self.tool.name}", ended.cause)
         return NotSent(code=ErrorCode.GATEWAY_ERROR, retryable=False)

@@ -10,7 +10,7 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.deadline import left_ms
-from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits
+from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.stored_request import dress
 from gateway.stages.execute.breaker.breaker import Kind, NotPermitted, Refusal, State
@@ -183,7 +183,10 @@ async def exchange(
             extra.append(("tracestate", trace.tracestate))
     secrets, mcp = tool.backend.request.secret_headers, tool.backend.mcp
     request = dress(rendered, extra=tuple(extra), secrets=secrets, mcp=mcp)
-    return await parts.transport.exchange(request, limits, gate)
+    ended = await parts.transport.exchange(request, limits, gate)
+    if ended.fault is Fault.INTERNAL and ended.cause is not None:
+        parts.faults(f"an attempt of {tool.name}", ended.cause)
+    return ended
 
 
 def judge(parts: Parts, tool: Tool, ended: Exchange, *, sends: int = 1, after_unknown: bool = False) -> Outcome:
