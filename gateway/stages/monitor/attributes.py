@@ -109,7 +109,7 @@ ATTRIBUTES: Final = (
         ("call", "metric"),
         "`new` `replayed` `in_flight` `conflict` `unknown` `store_error`; `none` when no record was looked at",
     ),
-    Attribute(BREAKER_STATE, ("call",), "`closed` `half_open` `open`, when the breaker was asked"),
+    Attribute(BREAKER_STATE, ("call",), "`closed` `half_open` `open`, when the breaker was asked; `half_open` also for the probe"),
     Attribute(BREAKER_SCOPE, ("metric",), "`breaker.scope` of the manifest"),
     Attribute(BREAKER_FROM, ("metric",), "a breaker state"),
     Attribute(BREAKER_TO, ("metric",), "a breaker state"),
