@@ -80,7 +80,7 @@ class Pipeline:
         self._write_calls = WriteCalls(parts, self._rows, self._writes, self._detached, self._opening)
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
         self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
-        self._inbox = Inbox(parts, self._pins, self._questions)
+        self._inbox = Inbox(parts, keeper, self._pins, self._questions)
         self._background = Background(parts.clock, parts.faults)
         self._unknown: dict[str, UnknownOperations] = {}
 
