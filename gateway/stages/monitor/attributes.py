@@ -126,7 +126,7 @@ ATTRIBUTES: Final = (
     Attribute(CALL_ABANDONED, ("call",), "true when nobody was left to be answered"),
     Attribute(LINK_TYPE, ("link",), "`original_execution` `reconciles` `approval_request` `inbound`"),
     Attribute(RECONCILE_METHOD, ("reconcile", "metric"), "`lookup` `same_key_replay`"),
-    Attribute(RECONCILE_RESULT, ("reconcile", "metric"), "`done` `not_done` `still_unknown` `unsupported`"),
+    Attribute(RECONCILE_RESULT, ("reconcile", "metric"), "`done` `not_done` `still_unknown`"),
     Attribute(HTTP_METHOD, ("attempt", "request", "metric"), "`_OTHER` when it is not a registered method"),
     Attribute(HTTP_STATUS, ("attempt", "request", "metric"), "when there was one"),
     Attribute(HTTP_RESEND_COUNT, ("attempt",), "from the second attempt on: 1, 2, …"),

@@ -84,7 +84,6 @@ class ReconcileResult(StrEnum):
     DONE = "done"
     NOT_DONE = "not_done"
     STILL_UNKNOWN = "still_unknown"
-    UNSUPPORTED = "unsupported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
