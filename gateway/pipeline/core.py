@@ -24,6 +24,7 @@ from gateway.contract.requests import (
     Readiness,
     SettleRequest,
     SignalQuery,
+    StartRefusedError,
     ToolSummary,
 )
 from gateway.manifest.placeholders import RenderError
@@ -38,7 +39,7 @@ from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.limiting import deliver, over_limit
 from gateway.pipeline.opening import Opening
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.pinning import Pins
+from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.questions import Questions, unavailable
@@ -54,7 +55,7 @@ from gateway.pipeline.write_call import WriteCalls
 from gateway.pipeline.writes import Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
 from gateway.stages.execute.attempt.render import render
-from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
 from gateway.stages.monitor.execution import Stamp, call_row
 from gateway.stages.monitor.ports import CallTrace, UnknownOperations
 from gateway.stages.validate.checks import validate
@@ -215,10 +216,12 @@ class Pipeline:
         """Begin what runs beside calls. A store that is away for long is waited for beside them, too.
 
         Raises:
-            StoreUnfitError: the store answers, and must not be used.
-            RevisionError: a manifest would lose the records of its predecessor.
+            StartRefusedError: the store answers and must not be used, or a manifest would lose its predecessor's records.
         """
-        there = await self._opening.begin()
+        try:
+            there = await self._opening.begin()
+        except (StoreUnfitError, RevisionError) as unfit:
+            raise StartRefusedError(str(unfit)) from unfit
         self._parts.telemetry.watch_unknown(lambda: dict(self._unknown))
         self._background.begin("heartbeat", self._pulse.run)
         if there:
