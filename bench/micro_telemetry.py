@@ -84,12 +84,12 @@ TOOL: Final = BenchTool()
 def a_read(telemetry: Telemetry) -> ExecutionRow:
     """Everything this stage does for one read: call and attempt, metrics, row. The envelope is made elsewhere."""
     trace = telemetry.call_started(TOOL, traceparent=INBOUND, run_id="run-1")
-    trace.waited(0.0, admitted=True)
+    trace.asked(State.CLOSED, waited_s=0.0, admitted=True)
     attempt = trace.attempt(FACTS)
     _ = attempt.traceparent
     attempt.ended(EXCHANGE, DONE)
     _ = trace.trace_id
-    trace.ended(ENVELOPE, breaker=State.CLOSED, deadline_s=20.0, deadline_left_s=19.9, result_bytes=200)
+    trace.ended(ENVELOPE, deadline_s=20.0, deadline_left_s=19.9, result_bytes=200)
     stamp = Stamp(row_id="0", at_wall=1.0, latency_s=0.004)
     hashed = argument_hash(canonical(ARGUMENTS), KEY)
     row = call_row(ENVELOPE, stamp, tool=TOOL, caller=CALLER, call=CALL, hashed_arguments=hashed)

@@ -23,7 +23,7 @@ from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.system.clock import SystemClock
 from gateway.adapters.system.enumerations import spare_enumerations
-from gateway.app import log_fault, open_store, wire
+from gateway.app import open_store, wire
 from gateway.cli.loading import load
 from gateway.cli.serve import announce, watched
 from gateway.fronts.build import build
@@ -70,7 +70,7 @@ def main() -> None:
     if SLOWDOWN in os.environ and isinstance(parts.rates, Advances):
         now, slowdown = parts.rates.now, float(os.environ[SLOWDOWN])
         parts.rates.now = lambda: now() / slowdown
-    core = Pipeline(parts, log_fault)
+    core = Pipeline(parts)
     application = build(core, KeyFile(settings.keys), settings, telemetry)
     server = Server(
         application,

@@ -33,7 +33,7 @@ from gateway.manifest.building import Operator
 from gateway.manifest.units import rate
 from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
-from gateway.pipeline.parts import Choices, Parts
+from gateway.pipeline.parts import Choices, Faults, Parts
 from gateway.settings import Settings, SettingsError
 from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
@@ -62,6 +62,11 @@ class Gateway:
     authenticator: Authenticator
     telemetry: OtelTelemetry
     reload: Callable[[], None]
+
+
+def log_fault(where: str, error: BaseException) -> None:
+    """A fault of our own, for the log only: its text may hold what no caller should read."""
+    _log.error("unexpected fault in %s", where, exc_info=error)
 
 
 def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
@@ -100,7 +105,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress, accepted=accepted)
 
     log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress)
-    return Gateway(core=Pipeline(parts, log_fault), authenticator=authenticator, telemetry=telemetry, reload=reload)
+    return Gateway(core=Pipeline(parts), authenticator=authenticator, telemetry=telemetry, reload=reload)
 
 
 def wire(
@@ -112,8 +117,14 @@ def wire(
     transport: ToolTransport,
     approvers: Approvers = NOBODY,
     shared: Shared | None = None,
+    faults: Faults = log_fault,
 ) -> Parts:
-    """The parts of a pipeline around the given edges. `shared`: other breakers and limits than those beside the store."""
+    """The parts of a pipeline around the given edges.
+
+    Args:
+        shared: other breakers and limits than those beside the store.
+        faults: told of faults of our own, which no caller is told of in full.
+    """
     clock = SystemClock()
     chance = SystemChance(clock)
     breakers, limits = _beside(store, clock) if shared is None else shared
@@ -142,6 +153,7 @@ def wire(
         spending=limits,
         budgets=MemoryRetryBudgets(),
         telemetry=telemetry,
+        faults=faults,
         approvers=approvers,
         let_go=mcp.aclose,
         quarantined=lambda: mcp.quarantined,
@@ -204,11 +216,6 @@ def open_store(settings: Settings) -> OperationStore:
         )
     except (StoreUnavailableError, ValueError) as wrong:
         raise SettingsError(f"{settings.store}: {str(wrong).removesuffix('.')}.") from wrong
-
-
-def log_fault(where: str, error: BaseException) -> None:
-    """A fault of our own, for the log only: its text may hold what no caller should read."""
-    _log.error("unexpected fault in %s", where, exc_info=error)
 
 
 def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Approvers, Callable[[], bool]]:

@@ -14,7 +14,7 @@ from gateway.adapters.memory.operations import MemoryOperationStore
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.system.clock import SystemClock
-from gateway.app import log_fault, wire
+from gateway.app import wire
 from gateway.contract.call import Caller, ToolCall
 from gateway.contract.envelope import Envelope
 from gateway.manifest.building import Operator
@@ -93,7 +93,7 @@ async def tool_caller(
         telemetry=telemetry,
         transport=OverHttpx(watched, clock),
     )
-    pipeline = Pipeline(parts, log_fault)
+    pipeline = Pipeline(parts)
     permissions = frozenset([tool.permission for tool in shelf.catalogue.tools.values()])
     caller = Caller(subject=_NAME, tenant=_NAME, permissions=permissions, attributes=attributes or {})
     try:

@@ -24,6 +24,10 @@ DEFAULT_LIMIT: Final = 100
 MAX_LIMIT: Final = 1000
 
 
+class StartRefusedError(Exception):
+    """The gateway must not start: why, in one sentence of its own that may be logged as it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSummary:
     """One tool of the catalogue as a caller sees it: the manifest without its backend.

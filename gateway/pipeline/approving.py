@@ -10,6 +10,7 @@ from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.manifest.policies import Repeat
 from gateway.manifest.tool import Tool
+from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.telling import rfc3339
 from gateway.pipeline.visit import Visit
@@ -20,7 +21,6 @@ from gateway.stages.execute.approval.record import LIVE, Approval, Status
 from gateway.stages.execute.approval.table import ApprovalMoveError
 from gateway.stages.execute.operation.ports import Applied, Change
 from gateway.stages.execute.operation.record import OPEN, Record, State
-from gateway.stages.monitor.execution import Stamp, approval_row
 from gateway.stages.monitor.ports import LinkType
 
 
@@ -43,8 +43,9 @@ def may_repeat(tool: Tool) -> bool:
 class Approvals:
     """Finds the approval of an action, or asks for one."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, keeper: Keeper) -> None:
         self._parts = parts
+        self._keeper = keeper
 
     def needed(self, visit: Visit, earlier: Record | None) -> Envelope | tuple[str, ...]:
         """Why a person must allow the call; none: nobody must. An envelope: that cannot be told.
@@ -102,7 +103,7 @@ class Approvals:
         store = self._parts.store
         while True:
             if approval is not None and approval.status in LIVE and approval.has_lapsed(store.wall()):
-                await lapse(self._parts, approval)
+                await lapse(self._parts, self._keeper, approval)
                 approval = None
             if approval is None or approval.status is Status.EXPIRED or self._is_over(approval):
                 made = request()
@@ -158,9 +159,7 @@ class Approvals:
         parts = self._parts
         with contextlib.suppress(ApprovalMoveError):
             waits = machine.void(approval, wall=parts.store.wall())
-            stamp = Stamp(row_id=parts.chance.ulid(), at_wall=parts.store.wall())
-            change = ApprovalChange(before=approval, after=waits)
-            await parts.store.commit(Change(approval=change, rows=(approval_row(waits, stamp),)))
+            await self._keeper.move_approval(approval, waits, parts.chance.ulid())
         return await parts.store.approval_for(approval.tenant, approval.action_hash)
 
     def _is_over(self, approval: Approval) -> bool:
@@ -209,12 +208,10 @@ class Approvals:
         )
 
 
-async def lapse(parts: Parts, approval: Approval) -> None:
+async def lapse(parts: Parts, keeper: Keeper, approval: Approval) -> None:
     """Say that an approval's time is over, with the row of it; what others made of it meanwhile stands."""
     try:
         over = machine.lapse(approval, wall=parts.store.wall())
     except ApprovalMoveError:
         return
-    stamp = Stamp(row_id=parts.chance.ulid(), at_wall=parts.store.wall())
-    change = ApprovalChange(before=approval, after=over)
-    await parts.store.commit(Change(approval=change, rows=(approval_row(over, stamp),)))
+    await keeper.move_approval(approval, over, parts.chance.ulid())

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from gateway.clock import Clock
-from gateway.pipeline.spool import Faults
+from gateway.pipeline.parts import Faults
 
 PAUSE_S: Final = 1.0
 """Between a fault and the next beginning."""

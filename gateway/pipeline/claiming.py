@@ -61,7 +61,7 @@ class Claims:
         self._spool = spool
         self._pulse = pulse
         self._pins = pins
-        self.approvals = Approvals(parts)
+        self.approvals = Approvals(parts, keeper)
         self._spawn = spawn
         self.draining = False
 

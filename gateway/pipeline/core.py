@@ -25,6 +25,7 @@ from gateway.contract.requests import (
     Readiness,
     SettleRequest,
     SignalQuery,
+    StartRefusedError,
     ToolSummary,
 )
 from gateway.manifest.placeholders import RenderError
@@ -40,7 +41,7 @@ from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.limiting import deliver, over_limit
 from gateway.pipeline.opening import Opening
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.pinning import Pins
+from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.preparing import prepare
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.questions import Questions, unavailable
@@ -48,7 +49,7 @@ from gateway.pipeline.reads import read_envelope, run_read
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.rowing import RowKeeper
 from gateway.pipeline.ruling import EVERY, Ruling
-from gateway.pipeline.spool import Faults, Spool
+from gateway.pipeline.spool import Spool
 from gateway.pipeline.sweeping import Sweeper
 from gateway.pipeline.telling import Telling
 from gateway.pipeline.waiting import WaitingRoom
@@ -56,7 +57,7 @@ from gateway.pipeline.write_call import WriteCalls
 from gateway.pipeline.writes import Writes
 from gateway.stages.execute.attempt.deadline import call_deadline
 from gateway.stages.execute.attempt.render import render
-from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
 from gateway.stages.monitor.execution import Stamp, call_row
 from gateway.stages.monitor.ports import CallTrace, UnknownOperations
 from gateway.stages.validate.checks import validate
@@ -66,10 +67,10 @@ from gateway.stages.validate.verdict import Accepted, Rejected
 class Pipeline:
     """What a front drives. Nothing here raises for anything that a caller did."""
 
-    def __init__(self, parts: Parts, faults: Faults) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._detached = Detached()
-        self._spool = Spool(parts.clock, faults)
+        self._spool = Spool(parts.clock, parts.faults)
         self._pulse = Pulse(parts)
         keeper = Keeper(parts.store, parts.telemetry)
         self._rows = RowKeeper(parts, keeper, self._spool)
@@ -82,9 +83,9 @@ class Pipeline:
         self._write_calls = WriteCalls(parts, self._rows, self._writes, self._detached, self._opening)
         self._sweeper = Sweeper(parts, keeper, looker, self._spool, self._pins)
         self._questions = Questions(parts, keeper, looker, self._sweeper, self._pins)
-        self._inbox = Inbox(parts, self._pins, self._questions)
+        self._inbox = Inbox(parts, keeper, self._pins, self._questions)
         self._breakers = Breakers(parts)
-        self._background = Background(parts.clock, faults)
+        self._background = Background(parts.clock, parts.faults)
         self._unknown: dict[str, UnknownOperations] = {}
 
     async def call(self, call: ToolCall, caller: Caller) -> Envelope:
@@ -222,10 +223,12 @@ class Pipeline:
         """Begin what runs beside calls. A store that is away for long is waited for beside them, too.
 
         Raises:
-            StoreUnfitError: the store answers, and must not be used.
-            RevisionError: a manifest would lose the records of its predecessor.
+            StartRefusedError: the store answers and must not be used, or a manifest would lose its predecessor's records.
         """
-        there = await self._opening.begin()
+        try:
+            there = await self._opening.begin()
+        except (StoreUnfitError, RevisionError) as unfit:
+            raise StartRefusedError(str(unfit)) from unfit
         self._parts.telemetry.watch_unknown(lambda: dict(self._unknown))
         self._background.begin("heartbeat", self._pulse.run)
         if there:

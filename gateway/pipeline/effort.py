@@ -20,7 +20,7 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.pipeline.sending import (
     Admission,
-    Waited,
+    Asked,
     Withheld,
     admit,
     attempt_facts,
@@ -68,7 +68,7 @@ class Plan:
     deadline: float
     kind: AttemptKind
     delay_s: float | None = None
-    waited: Waited | None = None
+    told: Asked | None = None
 
 
 class Effort:
@@ -111,7 +111,7 @@ class Effort:
         """Get permit and slot. `looks`: the world is looked at first, until the caller's deadline at the longest."""
         parts, tool = self._parts, self.tool
         looks_s = max(0.0, plan.deadline - parts.clock.monotonic()) if looks else 0.0
-        return await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, waited=plan.waited, looks_s=looks_s)
+        return await admit(parts, tool, kind=kind_of(tool), deadline=plan.deadline, told=plan.told, looks_s=looks_s)
 
     async def start(self, plan: Plan, trace: CallTrace | ReconcileTrace, admission: Admission) -> Running | NotSent:
         """Set the exchange going. It ends the admission."""
@@ -295,4 +295,6 @@ class Effort:
             return NotSent(code=ErrorCode.STORE_UNAVAILABLE, retryable=False)
         if isinstance(ended.cause, FencedError | IllegalMoveError | HeldError):
             return NotSent(code=OVERTAKEN, retryable=False)
+        if ended.cause is not None:
+            self._parts.faults(f"the gate of {self.tool.name}", ended.cause)
         return NotSent(code=ErrorCode.GATEWAY_ERROR, retryable=False)

@@ -6,23 +6,22 @@ from typing import Any, Final
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope, Meta, fail, succeed
-from gateway.contract.execution import ExecutionRow
 from gateway.contract.requests import ApprovalQuery, DecisionRequest
 from gateway.pipeline.approving import lapse
+from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.questions import Questions, may_see
 from gateway.pipeline.telling import rfc3339
 from gateway.stages.execute.approval import machine
 from gateway.stages.execute.approval.entitlement import Bar, bar, evidence, vouched
-from gateway.stages.execute.approval.ports import ApprovalChange, ApprovalFilter
+from gateway.stages.execute.approval.ports import ApprovalFilter
 from gateway.stages.execute.approval.record import LIVE, Approval, Decision, Status
-from gateway.stages.execute.operation.ports import Applied, Change, StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Record
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
 from gateway.stages.feedback.words import ELLIPSIS
-from gateway.stages.monitor.execution import Stamp, approval_row
 
 _BATCH: Final = 64
 _WHY: Final = {
@@ -35,8 +34,9 @@ _WHY: Final = {
 class Inbox:
     """Answers about approvals: to whoever asked for one, and to those who hold the permission that decides it."""
 
-    def __init__(self, parts: Parts, pins: Pins, questions: Questions) -> None:
+    def __init__(self, parts: Parts, keeper: Keeper, pins: Pins, questions: Questions) -> None:
         self._parts = parts
+        self._keeper = keeper
         self._pins = pins
         self._questions = questions
 
@@ -69,7 +69,7 @@ class Inbox:
             if approval is None:
                 return self._not_found()
             if approval.status in LIVE and approval.has_lapsed(self._parts.store.wall()):
-                await lapse(self._parts, approval)
+                await lapse(self._parts, self._keeper, approval)
                 continue
             tool = await self._pins.tool_by(approval.manifest_digest, approval.tool)
             terms = None if tool is None else tool.approval
@@ -87,15 +87,14 @@ class Inbox:
                 token=vouched(approval, caller.token) if request.approve else None,
             )
             after = machine.approve(approval, decision) if request.approve else machine.deny(approval, decision)
-            change = Change(approval=ApprovalChange(before=approval, after=after), rows=(self._row(after),))
-            if isinstance(await self._parts.store.commit(change), Applied):
+            if await self._keeper.move_approval(approval, after, self._parts.chance.ulid()):
                 return succeed(await self._shown(after, caller), self._meta(after))
 
     async def sweep(self) -> int:
         """Say of what nobody decided in time that it has lapsed; how many."""
         due = await self._parts.store.lapsed_approvals(self._parts.store.wall(), _BATCH)
         for approval in due:
-            await lapse(self._parts, approval)
+            await lapse(self._parts, self._keeper, approval)
         return len(due)
 
     async def run(self) -> None:
@@ -129,9 +128,6 @@ class Inbox:
         if tool is None:
             return None
         return {name: ELLIPSIS if name in tool.sensitive else it for name, it in record.bodies.arguments.items()}
-
-    def _row(self, approval: Approval) -> ExecutionRow:
-        return approval_row(approval, Stamp(row_id=self._parts.chance.ulid(), at_wall=self._parts.store.wall()))
 
     def _meta(self, approval: Approval | None = None) -> Meta:
         return Meta(

@@ -19,6 +19,7 @@ from gateway.stages.execute.operation.ports import (
     StoreUnavailableError,
 )
 from gateway.stages.execute.operation.record import Hold, Record
+from gateway.stages.monitor.execution import Stamp, approval_row
 from gateway.stages.monitor.ports import Telemetry
 
 Move = Callable[[Record, float], Record]
@@ -61,6 +62,16 @@ class Keeper:
             self._telemetry.rows_failed(row.kind)
             raise
         self._telemetry.rows_written(row.kind)
+
+    async def move_approval(self, before: Approval, after: Approval, row_id: str) -> bool:
+        """Keep an approval as somebody's word or the time has made it, with the row of that. False: somebody was faster.
+
+        Raises:
+            StoreUnavailableError: nothing is known to be changed.
+        """
+        row = approval_row(after, Stamp(row_id=row_id, at_wall=self._store.wall()))
+        change = Change(approval=ApprovalChange(before=before, after=after), rows=(row,))
+        return isinstance(await self._commit(change), Applied)
 
     async def insert(self, record: Record, mark: Move | None = None) -> Record | None:
         """Keep a new record. None: one with its key is there already.

@@ -19,6 +19,9 @@ from gateway.stages.retry.ports import RetryBudgets
 VOLATILE: Final = "the store forgets when it ends, and --allow-volatile is not set"
 """Why a plain write is refused, in the words of a sentence."""
 
+Faults = Callable[[str, BaseException], None]
+"""Told where, and of which fault that no caller is told of in full."""
+
 
 class Chance(Protocol):
     """The one door through which chance comes in."""
@@ -96,6 +99,7 @@ class Parts:
     budgets: RetryBudgets
     telemetry: Telemetry
     choices: Choices
+    faults: Faults
     approvers: Approvers = NOBODY
     """Asked before what somebody allowed is done."""
     let_go: Callable[[], Awaitable[None]] = _nothing

@@ -8,7 +8,7 @@ from gateway.contract.quick import quick
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.sending import Admission, Waited, Withheld, admit, attempt_facts, exchange, judge
+from gateway.pipeline.sending import Admission, Asked, Withheld, admit, attempt_facts, exchange, judge
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.attempt.deadline import attempt_limits
 from gateway.stages.execute.attempt.exchange import Limits
@@ -37,7 +37,7 @@ async def run_read(
     parts.budgets.earn(scope, tool.retry.budget)
     while True:
         started = parts.clock.monotonic()
-        attempt = _Try(deadline=deadline, number=number, delay_s=delay_s, waited=trace.waited)
+        attempt = _Try(deadline=deadline, number=number, delay_s=delay_s, told=trace.asked)
         outcome = await _attempt(parts, tool, rendered, trace, attempt)
         now = parts.clock.monotonic()
         if isinstance(outcome, Withheld):
@@ -99,7 +99,7 @@ class _Try:
     number: int = 1
     delay_s: float | None = None
     kind: Kind = Kind.SAFE
-    waited: Waited | None = None
+    told: Asked | None = None
     under: Admission | None = None
 
 
@@ -108,7 +108,7 @@ async def _attempt(
 ) -> Outcome | Withheld:
     lookup = attempt.kind is Kind.LOOKUP
     admission = await admit(
-        parts, tool, kind=attempt.kind, deadline=attempt.deadline, waited=attempt.waited, under=attempt.under
+        parts, tool, kind=attempt.kind, deadline=attempt.deadline, told=attempt.told, under=attempt.under
     )
     if isinstance(admission, Withheld):
         return admission

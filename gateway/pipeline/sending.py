@@ -10,7 +10,7 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.stages.execute.attempt.classify import AnswerTerms, classify
 from gateway.stages.execute.attempt.deadline import left_ms
-from gateway.stages.execute.attempt.exchange import Exchange, Gate, Limits
+from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.execute.attempt.stored_request import dress
 from gateway.stages.execute.breaker.breaker import Kind, NotPermitted, Refusal, State
@@ -22,10 +22,10 @@ from gateway.stages.execute.operation.evidence import Evidence
 from gateway.stages.monitor.ports import AttemptFacts, AttemptKind, AttemptTrace
 
 
-class Waited(Protocol):
-    """Told how long a call stood before the bulkhead."""
+class Asked(Protocol):
+    """Told what breaker and bulkhead said, as `CallTrace.asked` is."""
 
-    def __call__(self, seconds: float, *, admitted: bool) -> None: ...
+    def __call__(self, breaker: State, *, waited_s: float | None = None, admitted: bool = False) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ async def admit(
     *,
     kind: Kind,
     deadline: float,
-    waited: Waited | None = None,
+    told: Asked | None = None,
     looks_s: float = 0.0,
     under: Admission | None = None,
 ) -> Admission | Withheld:
@@ -112,6 +112,9 @@ async def admit(
         permit = await parts.guard.permit(scope, tool.breaker, kind=kind, lease_s=longest_s)
     if isinstance(permit, NotPermitted):
         throttled = permit.reason is Refusal.THROTTLED
+        # A throttle answers before the breaker is asked.
+        if told is not None and not throttled:
+            told(State.HALF_OPEN if permit.reason is Refusal.PROBING else State.OPEN)
         code = ErrorCode.RATE_LIMITED if throttled else ErrorCode.CIRCUIT_OPEN
         return Withheld(code=code, retry_after_s=permit.retry_after_s, refusal=permit)
     asked = parts.clock.monotonic()
@@ -130,8 +133,9 @@ async def admit(
             await parts.guard.settle(permit, tool.breaker, IGNORED)
         raise
     admitted = not isinstance(slot, Entry)
-    if waited is not None:
-        waited(parts.clock.monotonic() - asked, admitted=admitted)
+    if told is not None:
+        breaker = State.HALF_OPEN if permit.probe else State.CLOSED
+        told(breaker, waited_s=parts.clock.monotonic() - asked, admitted=admitted)
     if isinstance(slot, Entry):
         if probing is None:
             await parts.guard.settle(permit, tool.breaker, IGNORED)
@@ -183,19 +187,15 @@ async def exchange(
             extra.append(("tracestate", trace.tracestate))
     secrets, mcp = tool.backend.request.secret_headers, tool.backend.mcp
     request = dress(rendered, extra=tuple(extra), secrets=secrets, mcp=mcp)
-    return await parts.transport.exchange(request, limits, gate)
+    ended = await parts.transport.exchange(request, limits, gate)
+    if ended.fault is Fault.INTERNAL and ended.cause is not None:
+        parts.faults(f"an attempt of {tool.name}", ended.cause)
+    return ended
 
 
 def judge(parts: Parts, tool: Tool, ended: Exchange, *, sends: int = 1, after_unknown: bool = False) -> Outcome:
     """What an exchange proves, by the tables and the tool's own word."""
     return classify(ended, AnswerTerms.of(tool), wall=parts.store.wall(), sends=sends, after_unknown=after_unknown)
-
-
-def breaker_state(withheld: Withheld | None) -> State | None:
-    """What a call's telemetry says of the breaker it met."""
-    if withheld is None or withheld.refusal is None or withheld.refusal.reason is Refusal.THROTTLED:
-        return State.CLOSED
-    return State.HALF_OPEN if withheld.refusal.reason is Refusal.PROBING else State.OPEN
 
 
 def evidence_of(outcome: Outcome) -> Evidence:

@@ -5,14 +5,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gateway.clock import Clock
+from gateway.pipeline.parts import Faults
 from gateway.stages.execute.operation.ports import StoreUnavailableError
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
-
-
-Faults = Callable[[str, BaseException], None]
-"""Told where, and of which fault that no caller is told of in full."""
 
 
 class Spool:

@@ -15,7 +15,7 @@ from gateway.manifest.placeholders import CallValues, RenderError
 from gateway.manifest.tool import Tool
 from gateway.pipeline.allowance import Allowance
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.sending import Withheld, breaker_state
+from gateway.pipeline.sending import Withheld
 from gateway.stages.execute.attempt.outcome import Done, Outcome, Refused
 from gateway.stages.execute.attempt.render import RequestTooLargeError
 from gateway.stages.execute.operation.record import Record
@@ -66,7 +66,6 @@ class Telling:
         self.arguments: Mapping[str, Any] = {}
         self.idempotency = IdempotencyResult.NONE
         self.allowance = Allowance()
-        self.withheld: Withheld | None = None
         self.deadline: float | None = None
         """The caller's, on Clock.monotonic; None for a call that did not come to have one."""
         self.warnings: tuple[str, ...] = ()
@@ -177,7 +176,6 @@ class Telling:
 
     def withhold(self, withheld: Withheld) -> Envelope:
         """Nothing was sent, for a reason of ours."""
-        self.withheld = withheld
         refusal = withheld.refusal
         facts: dict[str, Any] = {"retry_after_s": withheld.retry_after_s, "limit": withheld.limit}
         facts["reason"] = withheld.reason
@@ -272,7 +270,6 @@ class Telling:
         trace.ended(
             envelope,
             idempotency=self.idempotency,
-            breaker=None if tool is None else breaker_state(self.withheld),
             deadline_s=None if deadline is None else deadline - self.arrived,
             deadline_left_s=None if deadline is None else deadline - now,
             result_bytes=self._result_bytes,

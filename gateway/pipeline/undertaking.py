@@ -107,7 +107,7 @@ class Undertaking:
     async def _attempts(self) -> Envelope | LookAgain:
         effort, parts, scope = self.effort, self._parts, self.effort.tool.breaker.scope
         kind = AttemptKind.REPLAY if effort.record.attempts else AttemptKind.FIRST
-        plan = Plan(deadline=self._deadline, kind=kind, waited=self._trace.waited)
+        plan = Plan(deadline=self._deadline, kind=kind, told=self._trace.asked)
         parts.budgets.earn(scope, effort.tool.retry.budget)
         while True:
             running = await self._begin(plan)
@@ -126,7 +126,7 @@ class Undertaking:
                 return await self._conclude(outcome)
             parts.budgets.spend(scope)
             await parts.clock.sleep(delay_s)
-            plan = Plan(deadline=self._deadline, kind=AttemptKind.RETRY, delay_s=delay_s, waited=self._trace.waited)
+            plan = Plan(deadline=self._deadline, kind=AttemptKind.RETRY, delay_s=delay_s, told=self._trace.asked)
 
     async def _begin(self, plan: Plan) -> Running | Withheld | NotSent:
         effort = self.effort

@@ -170,8 +170,9 @@ async def open_world(
         store=SqliteOperationStore.open(folder / "operations.db", host=clock.host()),
         telemetry=heard,
         transport=HttpToolTransport(SystemClock(), egress=EgressPolicy((f"127.0.0.1:{provider.port}",))),
+        faults=noted(faults),
     )
-    pipeline = Pipeline(parts, noted(faults))
+    pipeline = Pipeline(parts)
     permissions, attributes = set(_PERMISSIONS), {"max_refund_paise": 1_000_000, "customer_id": CUSTOMER}
     listening = bind(settings)
     ready = asyncio.Event()

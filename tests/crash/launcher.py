@@ -29,7 +29,7 @@ from gateway.adapters.memory.limits import MemoryLimits
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import open_telemetry
 from gateway.adapters.system.clock import SystemClock
-from gateway.app import log_fault, open_store, wire
+from gateway.app import open_store, wire
 from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind
 from gateway.fronts.http.server import run as serve
@@ -109,7 +109,7 @@ def run(errand: Errand) -> None:
         transport=TrappedTransport(transport, trap),
         shared=(MemoryBreakers(clock), MemoryLimits(clock)),
     )
-    core = cast("Pipeline", TrappedCore(Pipeline(parts, log_fault), trap))
+    core = cast("Pipeline", TrappedCore(Pipeline(parts), trap))
     application = build(core, KeyFile(settings.keys), settings, telemetry)
 
     def announce(host: str, port: int) -> None:

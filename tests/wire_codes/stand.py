@@ -21,7 +21,7 @@ from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.redis.store import RedisOperationStore
 from gateway.adapters.system.clock import SystemClock
-from gateway.app import log_fault, open_callers, open_store, wire
+from gateway.app import open_callers, open_store, wire
 from gateway.fronts.build import build
 from gateway.fronts.http.server import Server, bind
 from gateway.manifest.building import Operator
@@ -206,7 +206,7 @@ def _core(settings: Settings, origin: str, telemetry: OtelTelemetry, wrap: Wrap)
         telemetry=telemetry,
         transport=wrap(HttpToolTransport(SystemClock(), egress=EgressPolicy(settings.allow_private))),
     )
-    return Pipeline(parts, log_fault)
+    return Pipeline(parts)
 
 
 def _patient(store: OperationStore) -> OperationStore:

@@ -47,10 +47,7 @@ class HttpChannel:
         response = response_to(ended, ident, watch, max_bytes=QUESTION_BYTES)
         answer = ended.answer
         if answer is None or ended.phase < Phase.HEADERS or (response is None and ended.fault is not None):
-            fault = ended.fault or Fault.INTERNAL
-            # The question may have arrived; the call that it is asked for has not.
-            fault = fault if ended.phase < Phase.SENT else Fault.CONNECT_FAILED
-            return Heard(trouble=Trouble(fault=fault, detail=f"{method}: {ended.detail or 'no answer'}"))
+            return Heard(trouble=_trouble(ended, f"{method}: {ended.detail or 'no answer'}"))
         if method == "initialize" and response is not None and response.result is not None:
             self._session = next((value for name, value in answer.headers if name == "mcp-session-id"), None)
         lost = loses_session(ended, response, session)
@@ -64,7 +61,8 @@ class HttpChannel:
         ended = await self._inner.exchange(wire, self._limits())
         if ended.answer is not None and ended.answer.status < 300:
             return None
-        return Trouble(fault=Fault.CONNECT_FAILED, detail=f"{method} was not accepted")
+        said = ended.detail if ended.answer is None else f"HTTP {ended.answer.status}"
+        return _trouble(ended, f"{method} was not accepted: {said or 'no answer'}")
 
     async def call(
         self, request_: WireRequest, revision: str, limits: Limits, gate: Gate | None, began: float
@@ -135,3 +133,10 @@ class HttpChannel:
             send_deadline=ends_at,
             result_bytes=QUESTION_BYTES,
         )
+
+
+def _trouble(ended: Exchange, detail: str) -> Trouble:
+    """What a question's end is to the call that it was asked for: the question may have arrived, the call has not."""
+    fault = ended.fault or Fault.CONNECT_FAILED
+    ours = fault is Fault.INTERNAL or ended.phase < Phase.SENT
+    return Trouble(fault=fault if ours else Fault.CONNECT_FAILED, detail=detail, cause=ended.cause)

@@ -1,7 +1,7 @@
 """How messages reach one server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from gateway.adapters.mcp_tool.messages import Response
@@ -13,10 +13,11 @@ QUESTION_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """Why the server could not be made ready; nothing of a call was sent."""
+    """Why the server could not be made ready; nothing of a call was sent. `detail` and `cause` as in `Exchange`."""
 
     fault: Fault
     detail: str
+    cause: BaseException | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,7 @@ class McpToolTransport:
             upstream = self._process(mcp) if mcp.command else self._upstream(request)
         except Exception as error:  # noqa: BLE001 - nothing but cancellation escapes, and nothing was sent
             detail = f"the server was not reached: {type(error).__name__}"
-            return not_sent(Trouble(fault=Fault.INTERNAL, detail=detail), self._clock.monotonic() - began)
+            return not_sent(Trouble(fault=Fault.INTERNAL, detail=detail, cause=error), self._clock.monotonic() - began)
         return await upstream.exchange(request, mcp, limits, gate)
 
     def has_idle(self, origin: str) -> bool:

@@ -127,7 +127,8 @@ class Upstream:
             if trouble is not None and self._channel.epoch != self._epoch:
                 trouble = await self._looked()
         except Exception as error:  # noqa: BLE001 - nothing of a call was sent
-            trouble = Trouble(fault=Fault.INTERNAL, detail=f"the server was not made ready: {type(error).__name__}")
+            detail = f"the server was not made ready: {type(error).__name__}"
+            trouble = Trouble(fault=Fault.INTERNAL, detail=detail, cause=error)
         if trouble is not None:
             # Neither what it showed nor what it spoke before holds any longer: the next call asks for both.
             self._revision = None
@@ -213,7 +214,12 @@ def _digests(seen: list[Any]) -> dict[str, str | None]:
 def not_sent(trouble: Trouble, elapsed_s: float) -> Exchange:
     """The exchange of a call that was not sent."""
     return Exchange(
-        phase=Phase.CONNECTING, fault=trouble.fault, detail=trouble.detail, written=False, elapsed_s=elapsed_s
+        phase=Phase.CONNECTING,
+        fault=trouble.fault,
+        detail=trouble.detail,
+        written=False,
+        elapsed_s=elapsed_s,
+        cause=trouble.cause,
     )
 
 

@@ -5,11 +5,12 @@ from typing import Final, assert_never
 
 from opentelemetry.trace import SpanKind
 
-from gateway.adapters.otel.core import Core, Words, guarded
+from gateway.adapters.otel.core import EVENTS_LOG, Core, Words, guarded
 from gateway.adapters.otel.spans import AttributeValue, Place
-from gateway.stages.execute.attempt.exchange import Exchange, Phase
+from gateway.stages.execute.attempt.exchange import Exchange, Fault, Phase
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Outcome, Refused, Unknown
 from gateway.stages.monitor import attributes as a
+from gateway.stages.monitor.fields import RECORD_ATTRIBUTE, LogField, LogFields
 from gateway.stages.monitor.ports import AttemptFacts
 
 NOT_SENT: Final = "not_sent"
@@ -101,8 +102,25 @@ class Attempt:
             core.client_duration.record(labels, elapsed)
             if facts.timeout_s:
                 core.utilization.record(tool.labels, elapsed / facts.timeout_s)
+        if exchange is not None and exchange.fault is not None:
+            self._log(exchange, exchange.fault)
         if self._own_span and self._place.span.sampled:
             self._emit(exchange, error_type, delivery, elapsed)
+
+    def _log(self, exchange: Exchange, fault: Fault) -> None:
+        core, span = self._core, self._place.span
+        count = core.troubles.met(self._words.name, fault)
+        if count == 0:
+            return
+        fields: LogFields = {
+            LogField.TRACE_ID: span.trace_id_hex,
+            LogField.SPAN_ID: span.span_id_hex,
+            LogField.TOOL: self._words.name,
+            LogField.KIND: self._facts.kind.value,
+            LogField.COUNT: count,
+        }
+        words = (_PHASES[exchange.phase], fault.value, exchange.detail or "no more is known")
+        EVENTS_LOG.warning("attempt failed in transport (%s, %s): %s", *words, extra={RECORD_ATTRIBUTE: fields})
 
     def _emit(self, exchange: Exchange | None, error_type: str, delivery: str, elapsed: float) -> None:
         facts, started = self._facts, self._core.ns(self._started)
@@ -130,4 +148,5 @@ class Attempt:
                 attributes[a.HTTP_STATUS] = exchange.answer.status
         name = method if facts.url_template is None else f"{method} {facts.url_template}"
         times = (started, started + int(elapsed * 1e9))
-        self._core.sink.emit(name, SpanKind.CLIENT, self._place, attributes, times, error=bool(error_type))
+        said = "" if exchange is None else exchange.detail
+        self._core.sink.emit(name, SpanKind.CLIENT, self._place, attributes, times, error=bool(error_type), said=said)

@@ -37,7 +37,7 @@ _MAX_ID: Final = 128
 class Call:
     """A `CallTrace`."""
 
-    __slots__ = ("_arguments", "_at", "_core", "_done", "_last", "_run_id", "_started", "_words")
+    __slots__ = ("_arguments", "_at", "_breaker", "_core", "_done", "_last", "_run_id", "_started", "_words")
 
     def __init__(self, core: Core, words: Words, at: Place, run_id: str | None, arrived_at: float | None) -> None:
         self._core = core
@@ -47,6 +47,7 @@ class Call:
         self._started = core.clock.monotonic() if arrived_at is None else arrived_at
         self._last: Attempt | None = None
         self._done = False
+        self._breaker: State | None = None
         self._arguments: str | None = None
         core.active.add(words.labels)
 
@@ -87,8 +88,11 @@ class Call:
             self._arguments = captured(tool, arguments)
 
     @guarded
-    def waited(self, seconds: float, *, admitted: bool) -> None:
-        self._core.waits.record(self._words.labels, seconds)
+    def asked(self, breaker: State, *, waited_s: float | None = None, admitted: bool = False) -> None:
+        self._breaker = breaker
+        if waited_s is None:
+            return
+        self._core.waits.record(self._words.labels, waited_s)
         if not admitted:
             self._core.shed.add(self._words.labels)
 
@@ -98,7 +102,6 @@ class Call:
         envelope: Envelope,
         *,
         idempotency: IdempotencyResult = IdempotencyResult.NONE,
-        breaker: State | None = None,
         deadline_s: float | None = None,
         deadline_left_s: float | None = None,
         result_bytes: int | None = None,
@@ -116,8 +119,8 @@ class Call:
         if not self._core.sink.on or not self._at.span.sampled:
             return
         attributes = self._describe(envelope, outcome, idempotency)
-        if breaker is not None:
-            attributes[a.BREAKER_STATE] = breaker
+        if self._breaker is not None:
+            attributes[a.BREAKER_STATE] = self._breaker
         if deadline_s is not None:
             attributes[a.DEADLINE_BUDGET] = deadline_s
         if deadline_left_s is not None:

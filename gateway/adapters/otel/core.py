@@ -10,6 +10,7 @@ from gateway.adapters.otel.context import Namer, SpanName, parse_traceparent, pa
 from gateway.adapters.otel.instruments import Instruments
 from gateway.adapters.otel.settings import InboundTrace, TelemetrySettings
 from gateway.adapters.otel.spans import AttributeValue, Place, SpanSink
+from gateway.adapters.otel.troubles import Troubles
 from gateway.clock import Clock
 from gateway.stages.monitor import attributes as a
 from gateway.stages.monitor import metrics as m
@@ -75,6 +76,7 @@ class Core:
         self.overrun = histogram(m.DEADLINE_OVERRUN)
         self.waits = histogram(m.BULKHEAD_WAIT)
         self.result_size = histogram(m.RESULT_SIZE)
+        self.troubles = Troubles(clock)
         self._words: dict[str, Words] = {}
         self._unknown_tool = Words(None)
 

@@ -67,9 +67,22 @@ class SpanSink:
         self._scope = InstrumentationScope("oncegate", version)
 
     def emit(
-        self, name: str, kind: SpanKind, place: Place, attributes: Attributes, times: tuple[int, int], *, error: bool
+        self,
+        name: str,
+        kind: SpanKind,
+        place: Place,
+        attributes: Attributes,
+        times: tuple[int, int],
+        *,
+        error: bool,
+        said: str = "",
     ) -> None:
-        """Queue one span; `times` are its start and end, ns since 1970. Nothing happens when it is not sampled."""
+        """Queue one span; nothing happens when it is not sampled.
+
+        Args:
+            times: its start and end, ns since 1970.
+            said: what went wrong, in gateway-owned words; of an error only.
+        """
         if self._processor is None or not place.span.sampled:
             return
         parent = place.parent
@@ -84,7 +97,7 @@ class SpanSink:
                 [_link(to, type_) for to, type_ in place.links],
                 kind,
                 None,
-                _ERROR if error else _UNSET,
+                _UNSET if not error else _ERROR if not said else Status(StatusCode.ERROR, said),
                 *times,
                 self._scope,
             )

@@ -10,13 +10,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import fail
+from gateway.contract.requests import StartRefusedError
 from gateway.fronts.http.answers import Answer, Refusal, answer_of, send_answer
 from gateway.fronts.http.calls import CallEndpoint
 from gateway.fronts.http.client import Client
 from gateway.fronts.http.head import Incoming, now, read_head, trace_context
 from gateway.fronts.http.ports import Requests
-from gateway.pipeline.pinning import RevisionError
-from gateway.stages.execute.operation.ports import StoreUnfitError
 from gateway.stages.monitor.ports import McpFacts, RequestTrace
 
 logger = logging.getLogger("oncegate.http")
@@ -165,7 +164,7 @@ class Edge:
         try:
             await self._start()
         except Exception as error:
-            if isinstance(error, StoreUnfitError | RevisionError):
+            if isinstance(error, StartRefusedError):
                 logger.error("the gateway does not start: %s", str(error))  # noqa: TRY400 - it is a sentence, and says all
             else:
                 logger.exception("the gateway did not start", exc_info=error)

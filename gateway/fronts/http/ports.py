@@ -95,7 +95,7 @@ class Core(Protocol):
         ...
 
     async def ready(self) -> Readiness:
-        """Whether the store takes writes, and nothing drains. Answers within a second."""
+        """Whether the store takes writes, and nothing drains. It asks the store; the front bounds the wait."""
         ...
 
     def metrics(self) -> bytes:
@@ -103,7 +103,12 @@ class Core(Protocol):
         ...
 
     async def start(self) -> None:
-        """Begin what runs beside calls: sweeper, row writer."""
+        """Begin what runs beside calls: heartbeats, sweeper, approvals, retention. A store that does not answer is
+        waited for beside them; reads are served meanwhile, and writes refused.
+
+        Raises:
+            StartRefusedError: the gateway must not start.
+        """
         ...
 
     async def drain(self, grace_s: float) -> None:

@@ -84,7 +84,6 @@ class ReconcileResult(StrEnum):
     DONE = "done"
     NOT_DONE = "not_done"
     STILL_UNKNOWN = "still_unknown"
-    UNSUPPORTED = "unsupported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +173,14 @@ class CallTrace(Protocol):
         """Put into the span those validated arguments that manifest *and* operator want there; by default none."""
         ...
 
-    def waited(self, seconds: float, *, admitted: bool) -> None:
-        """The wait for a bulkhead slot ended; not `admitted` when there was none."""
+    def asked(self, breaker: State, *, waited_s: float | None = None, admitted: bool = False) -> None:
+        """Breaker and bulkhead were asked for an attempt. Of several times the span has the last.
+
+        Args:
+            breaker: how it stood: half open also for the probe itself.
+            waited_s: for a slot; None when the breaker let nobody come so far.
+            admitted: there was a slot.
+        """
         ...
 
     def ended(
@@ -183,7 +188,6 @@ class CallTrace(Protocol):
         envelope: Envelope,
         *,
         idempotency: IdempotencyResult = IdempotencyResult.NONE,
-        breaker: State | None = None,
         deadline_s: float | None = None,
         deadline_left_s: float | None = None,
         result_bytes: int | None = None,

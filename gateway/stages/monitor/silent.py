@@ -68,7 +68,7 @@ class SilentCall:
     def capture(self, arguments: Mapping[str, object]) -> None:
         pass
 
-    def waited(self, seconds: float, *, admitted: bool) -> None:
+    def asked(self, breaker: State, *, waited_s: float | None = None, admitted: bool = False) -> None:
         pass
 
     def ended(
@@ -76,7 +76,6 @@ class SilentCall:
         envelope: Envelope,
         *,
         idempotency: IdempotencyResult = IdempotencyResult.NONE,
-        breaker: State | None = None,
         deadline_s: float | None = None,
         deadline_left_s: float | None = None,
         result_bytes: int | None = None,

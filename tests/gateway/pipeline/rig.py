@@ -152,8 +152,9 @@ class Rig:
             telemetry=OtelTelemetry(TelemetrySettings(), SystemClock(), "0"),
             transport=self.parts.transport,
             shared=_shared(wrapped=self.wrapped),
+            faults=self.parts.faults,
         )
-        made = Pipeline(parts or replace(fresh, choices=self.parts.choices), noted(self.faults))
+        made = Pipeline(parts or replace(fresh, choices=self.parts.choices))
         self.others.append(made)
         return made
 
@@ -260,6 +261,7 @@ async def rigged(
     kept = wrap(inner) if wrap else inner
     heard = telemetry or OtelTelemetry(TelemetrySettings(), SystemClock(), "0")
     transport = HttpToolTransport(SystemClock(), egress=EgressPolicy((f"127.0.0.1:{provider.port}",)))
+    faults: list[BaseException] = []
     parts = wire(
         Settings.model_validate(settings or {}),
         shelf=shelf,
@@ -267,14 +269,14 @@ async def rigged(
         telemetry=heard,
         transport=transport,
         shared=_shared(wrapped=wrap is not None),
+        faults=noted(faults),
     )
-    faults: list[BaseException] = []
     rig = Rig(
         provider=provider,
         clock=clock,
         store=kept,
         parts=parts,
-        pipeline=Pipeline(parts, noted(faults)),
+        pipeline=Pipeline(parts),
         shelf=shelf,
         manifests=shelf_dir,
         wrapped=wrap is not None,

@@ -21,7 +21,7 @@ from tests.gateway.manifest.sample import REMOVED, changed
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import acts_then, answer, cut
 from tests.gateway.pipeline.rig import CALLER, Rig, keyed, plain
-from tests.gateway.pipeline.watched import Spans
+from tests.gateway.pipeline.watched import Spans, counted
 
 LEAD: Final = Caller(subject="lead", tenant="acme", permissions=frozenset({"things:approve"}), attributes={"top": 100})
 SECTION: Final[Mapping[str, Any]] = {
@@ -600,6 +600,7 @@ async def test_the_yes_of_somebody_who_may_not_any_more_is_void(rig: MakeRig, ho
         ("approved", "approver:lead"),
         ("pending", "entitlement"),
     ]
+    assert counted(gateway, "oncegate_audit_records_total", oncegate_row_kind="approval") == 2
 
     second = replace(BY_KEY, subject="lead-2", key_id="k2")
     keys.holders = (*holders, second)

@@ -9,9 +9,11 @@ import pytest
 from gateway.contract.codes import CallOutcome, ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.stages.execute.operation.record import State
+from gateway.stages.monitor.attributes import BREAKER_STATE
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import act, answer, cut, late, listing, silence, when
 from tests.gateway.pipeline.rig import Rig, keyed, looked_up, plain, read
+from tests.gateway.pipeline.watched import Spans
 from tests.waiting import eventually
 
 QUICK_BREAKER = {"breaker": {"consecutive": 2, "open": "1h", "window": "1h"}, "retry.max_attempts": 1}
@@ -266,3 +268,44 @@ async def test_a_baseline_is_read_under_the_probe_of_its_write(rig: MakeRig) -> 
     assert (await probe).ok
     assert [view.state for view in gateway.pipeline.breakers()] == ["closed"]
     assert (await gateway.call("B")).ok
+
+
+async def test_a_span_says_how_the_breaker_stood_when_it_was_asked(rig: MakeRig) -> None:
+    """The probe finds it half open and so does who is refused beside it; a read is told of it as a write is."""
+    times = {"breaker": {"consecutive": 1, "open": "100ms", "window": "1h"}, "retry.max_attempts": 1}
+    shut = {"name": "shut", "breaker": {"consecutive": 1, "open": "1h", "scope": "shut"}, "retry.max_attempts": 1}
+    spans = Spans()
+    gateway = await rig(keyed({**times, "timeouts.read": "20s"}), keyed(shut), telemetry=spans.telemetry)
+    gateway.provider.writes += [answer(500), answer(500)]
+    await gateway.call("A", tool="shut")
+    await gateway.call("B", tool="shut")
+    await gateway.call("A")
+    await eventually(
+        lambda: any(view.state == "open" and not view.retry_after_s for view in gateway.pipeline.breakers())
+    )
+    hold = asyncio.Event()
+    gateway.provider.writes += [late(hold)]
+    probe = gateway.soon("B")
+    await gateway.provider.until_sent(3)
+    await gateway.call("C")
+    hold.set()
+    await probe
+    await gateway.call(tool="get_status")
+    stood = [it.get(BREAKER_STATE) for it in spans.attributes("execute_tool")]
+    assert stood == ["closed", "open", "closed", "half_open", "half_open", "closed"]
+
+
+async def test_a_span_of_a_call_that_asked_no_breaker_says_nothing_of_it(rig: MakeRig) -> None:
+    """A replay, a call that its arguments or a rule refused, and one that its dependency's throttle held back."""
+    rule = {"code": "over_limit", "require": "args.amount <= 5", "message": "Too much."}
+    spans = Spans()
+    gateway = await rig(plain({"rules": [rule]}), telemetry=spans.telemetry)
+    assert (await gateway.call("A")).ok
+    assert (await gateway.call("A")).meta.replayed
+    assert code_of(await gateway.call("B", amount=6)) == ErrorCode.OVER_LIMIT
+    assert code_of(await gateway.call("B", arguments={"amount": "x"})) == ErrorCode.WRONG_TYPE
+    gateway.provider.writes += [answer(429, Retry_After="60")]
+    await gateway.call("B")
+    assert code_of(await gateway.call("C")) == ErrorCode.RATE_LIMITED
+    stood = [it.get(BREAKER_STATE) for it in spans.attributes("execute_tool")]
+    assert stood == ["closed", None, None, None, "closed", None]

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gateway.contract.codes import CallOutcome, ErrorCode
+from gateway.pipeline import effort
 from gateway.pipeline.effort import Effort
 from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED
@@ -31,6 +32,25 @@ async def test_the_gate_writes_what_was_sent(rig: MakeRig) -> None:
     assert before + 19.9 + 150 < attempt.acts_until <= after + 20.1 + 150
     assert record.bodies.request is not None
     assert b"/orders/A/acts" in record.bodies.request
+
+
+async def test_a_fault_of_our_own_at_the_gate_is_told_with_its_trace(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was sent, and the caller is told that it was our fault; the log has what it was."""
+    gateway = await rig(plain())
+    planted = RuntimeError("planted")
+
+    def fails(*_: object, **__: object) -> None:
+        raise planted
+
+    monkeypatch.setattr(effort, "sent_mark", fails)
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert envelope.error.code is ErrorCode.GATEWAY_ERROR
+    assert (gateway.provider.requests, gateway.faults) == ([], [planted])
+    assert planted.__notes__ == ["the gate of act"]
+    gateway.faults.clear()
 
 
 async def test_a_send_may_begin_only_while_the_lease_lasts(rig: MakeRig) -> None:

@@ -15,6 +15,8 @@ from gateway.stages.execute.approval.record import Status
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.rig import CALLER, Rig
 from tests.gateway.pipeline.test_approving import BIG, LEAD, REPEATS, approval, asked, careful, decided, error
+from tests.gateway.pipeline.trouble import Wires
+from tests.gateway.pipeline.watched import counted
 from tests.waiting import eventually, turns
 from tests.wire_codes.stand import new_key, standing
 
@@ -200,6 +202,22 @@ async def test_what_nobody_decides_lapses_by_itself(rig: MakeRig) -> None:
     await eventually(over)
     ends = [row.approval_id for row in await decisions(gateway) if row.outcome == "expired"]
     assert sorted(ends, key=str) == sorted([pending, yes])
+    # One of a decision, and both ends.
+    await eventually(lambda: counted(gateway, "oncegate_audit_records_total", oncegate_row_kind="approval") == 3)
+
+
+async def test_a_decision_that_the_store_did_not_take_is_counted_as_lost(rig: MakeRig) -> None:
+    """Whoever decided is told, and decides again; the row of that is the only one."""
+    wires = Wires()
+    gateway = await rig(careful(), wrap=wires)
+    approval_id = await asked(gateway)
+    wires.it.loses = lambda name, _: name == "commit"
+    error(await decided(gateway, approval_id), ErrorCode.STORE_UNAVAILABLE)
+    assert counted(gateway, "oncegate_audit_failures_total", oncegate_row_kind="approval") == 1
+    wires.it.loses = None
+    assert (await decided(gateway, approval_id)).ok
+    assert counted(gateway, "oncegate_audit_records_total", oncegate_row_kind="approval") == 1
+    assert len(await decisions(gateway)) == 1
 
 
 async def test_the_earlier_operation_stands_beside_the_new_one(rig: MakeRig) -> None:

@@ -265,6 +265,20 @@ async def test_a_gate_is_not_passed_after_the_approval_has_lapsed(store: Operati
     assert await status(store) is Status.RESERVED
 
 
+async def test_what_becomes_of_an_approval_is_kept_with_a_row_and_counted_once(
+    store: OperationStore, telemetry: Counting
+) -> None:
+    """Who comes second is told that somebody was faster, and leaves no row."""
+    keeper = Keeper(store, telemetry)
+    wall = store.wall()
+    pending = asked(created_wall=wall, expires_wall=wall + 60)
+    await store.commit(Change(approval=ApprovalChange(before=None, after=pending)))
+    yes, no = (move(pending, Decision(by="lead", wall=wall)) for move in (approvals.approve, approvals.deny))
+    assert [await keeper.move_approval(pending, it, f"row-{it.status}") for it in (yes, no)] == [True, False]
+    assert (await status(store), telemetry.told) == (Status.APPROVED, ["1 approval"])
+    assert [row.row_id for row in await store.list_rows(RowFilter(tenant="acme"))] == ["row-approved"]
+
+
 async def test_a_lost_approval_keeps_no_evidence_out(store: OperationStore) -> None:
     """What is learned of a record is kept, also when the approval it went out with is not there any more."""
     keeper = Keeper(store, Silent())

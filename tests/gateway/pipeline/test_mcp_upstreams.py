@@ -77,6 +77,18 @@ async def test_a_call_is_carried_out_once_and_answered_again(rig: MakeRig, revis
     assert len(server.done) == 1
 
 
+async def test_why_a_server_is_not_called_is_in_the_log(rig: MakeRig, caplog: pytest.LogCaptureFixture) -> None:
+    """The caller is told that it was not reached; what it would take to reach it is for whoever runs it."""
+    gateway, _ = await made(rig, PLAIN, revision="2024-11-05")
+    envelope = await gateway.call()
+    assert envelope.error is not None
+    assert envelope.error.code is ErrorCode.CONNECT_FAILED
+    words = (
+        "attempt failed in transport (connecting, connect_failed): the server speaks no revision that is spoken here"
+    )
+    assert words in caplog.messages
+
+
 @pytest.mark.parametrize("revision", [MODERN, LEGACY])
 @pytest.mark.parametrize("reply", LOST.values(), ids=LOST)
 async def test_a_refund_whose_answer_is_lost_is_made_once(rig: MakeRig, reply: CallReply, revision: str) -> None:

@@ -15,10 +15,10 @@ from gateway.adapters.system.clock import SystemClock
 from gateway.contract.call import ToolCall
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
-from gateway.contract.requests import ExecutionQuery
+from gateway.contract.requests import ExecutionQuery, StartRefusedError
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.opening import Opening
-from gateway.pipeline.pinning import Pins, RevisionError
+from gateway.pipeline.pinning import Pins
 from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
 from tests.clocks import ManualClock
 from tests.gateway.pipeline.conftest import MakeRig
@@ -151,9 +151,9 @@ async def test_no_fault_on_the_way_leaves_the_store_unused_for_ever(rig: MakeRig
 async def test_a_store_that_must_not_be_used_ends_the_start(rig: MakeRig) -> None:
     """At once: waiting mends nothing."""
     gateway = await rig(plain(), wrap=Wires())
-    opening = Opening(replace(gateway.parts, store=Unfit(gateway)), Pins(gateway.parts))
-    with pytest.raises(StoreUnfitError, match="evicts"):
-        await opening.begin()
+    parts = replace(gateway.parts, store=Unfit(gateway))
+    with pytest.raises(StartRefusedError, match="evicts"):
+        await gateway.also(parts).start()
 
 
 async def test_a_manifest_that_would_lose_records_ends_the_start(rig: MakeRig) -> None:
@@ -163,7 +163,7 @@ async def test_a_manifest_that_would_lose_records_ends_the_start(rig: MakeRig) -
     (gateway.manifests / "act.yaml").unlink()
     assert gateway.shelf.reload()
     rewrite(gateway, keyed({"identity.fields": ["order", "amount"]}))
-    with pytest.raises(RevisionError, match="raise identity"):
+    with pytest.raises(StartRefusedError, match="raise identity"):
         await gateway.also().start()
 
 

@@ -2,12 +2,18 @@
 
 import asyncio
 import time
+from typing import Any
 
+import pytest
+
+from gateway.adapters.http_tool import transport
+from gateway.adapters.http_tool.answer_reader import AnswerReader
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.stages.execute.operation.record import State
+from gateway.stages.monitor.fields import RECORD_ATTRIBUTE
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import act, answer, late, silence, when
+from tests.gateway.pipeline.provider import act, answer, cut, late, silence, when
 from tests.gateway.pipeline.rig import plain, read
 from tests.gateway.pipeline.watched import Spans
 
@@ -155,3 +161,54 @@ async def test_a_connection_that_is_not_made_in_time_is_given_up(rig: MakeRig) -
         envelope = await gateway.call()
     assert code_of(envelope) == ErrorCode.CONNECT_TIMEOUT
     assert 0.1 <= time.monotonic() - started < 15
+
+
+def failing(fault: Exception) -> Any:
+    """Something of ours that fails, whatever it is asked."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise fault
+
+    return fail
+
+
+@pytest.mark.parametrize("tool", ["act", "get_status"])
+async def test_a_fault_of_our_own_in_the_transport_is_told_with_its_trace(
+    rig: MakeRig, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caller is told that it was ours and that nothing was sent; the log has what it was."""
+    gateway = await rig(plain())
+    planted = RuntimeError("planted")
+    monkeypatch.setattr(transport, "encode_head", failing(planted))
+    assert code_of(await gateway.call(tool=tool)) == ErrorCode.GATEWAY_ERROR
+    assert (gateway.provider.requests, gateway.faults) == ([], [planted])
+    assert planted.__notes__ == [f"an attempt of {tool}"]
+    gateway.faults.clear()
+
+
+async def test_a_fault_of_our_own_after_the_request_left_is_told_too(
+    rig: MakeRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The write is in doubt, whoever is to blame."""
+    gateway = await rig(plain())
+    planted = RuntimeError("planted")
+    monkeypatch.setattr(AnswerReader, "finish", failing(planted))
+    assert code_of(await gateway.call()) == ErrorCode.GATEWAY_ERROR_UNKNOWN_OUTCOME
+    assert (len(gateway.provider.sent), gateway.faults) == (1, [planted])
+    gateway.faults.clear()
+
+
+async def test_why_there_was_no_answer_is_in_the_log(rig: MakeRig, caplog: pytest.LogCaptureFixture) -> None:
+    """Phase and words of ours, for the tool; what is a fault of the other side is none of ours."""
+    gateway = await rig(plain({"retry.max_attempts": 1}))
+    gateway.provider.writes += [cut]
+    await gateway.call("A")
+    await gateway.provider.stop()
+    await gateway.call("B")
+    lines = [record for record in caplog.records if record.name == "oncegate.events"]
+    assert [record.getMessage() for record in lines] == [
+        "attempt failed in transport (sent, disconnected): the peer closed without a complete answer",
+        "attempt failed in transport (connecting, connect_failed): the connection was not taken",
+    ]
+    assert {vars(record)[RECORD_ATTRIBUTE]["tool"] for record in lines} == {"act"}
+    assert gateway.faults == []

@@ -64,7 +64,7 @@ class Fault(StrEnum):
     ABORTED = "aborted"
     """We closed it ourselves: shutdown, or a read whose caller has gone."""
     INTERNAL = "internal"
-    """Something of our own raised; `cause` has it. The phase decides what it means."""
+    """Something of our own raised; `cause` has it, for the log. The phase decides what it means."""
 
 
 Enough = Callable[[Sequence[tuple[str, str]], bytes], bool]
@@ -140,7 +140,7 @@ class Exchange:
     answer: Answer | None = None
     fault: Fault | None = None
     detail: str = ""
-    """Gateway-owned words for operators; never a URL, a header value or text from the peer."""
+    """Gateway-owned words for operators, in log and span; never a URL, a header value or text from the peer."""
     reused: bool = False
     """The connection had carried an earlier exchange."""
     written: bool = True

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,24 @@ async def test_what_the_gate_raises_stops_the_send_and_can_be_read(raw_server: S
     exchange = await transport.exchange(request_to(server), limits(), gate)
 
     assert (told(exchange), exchange.cause, exchange.written) == ("gate_refused [connected]", lost, False)
+    assert (server.arrived, pools(transport)) == (0, KEPT)
+
+
+async def test_a_fault_of_our_own_can_be_read_and_gives_the_connection_back(
+    raw_server: Serve, make_transport: Make
+) -> None:
+    """Nothing but cancellation escapes: what it was is for the log, and how far it came is still told."""
+    server = raw_server([serve()])
+    transport = make_transport(server)
+
+    async def gate() -> Any:
+        return "soon"
+
+    exchange = await transport.exchange(request_to(server), limits(), gate)
+
+    assert (told(exchange), exchange.detail) == ("internal [connected]", "the transport failed: TypeError")
+    assert isinstance(exchange.cause, TypeError)
+    assert exchange.cause.__traceback__ is not None
     assert (server.arrived, pools(transport)) == (0, KEPT)
 
 

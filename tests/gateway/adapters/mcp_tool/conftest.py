@@ -59,6 +59,15 @@ def upstream(tool: Mapping[str, Any] = REFUND, **changes: Any) -> McpUpstream:
     return replace(McpUpstream(name="act", tool=tool["name"], digest=digest), **changes)
 
 
+def raising(fault: Exception) -> Callable[..., Any]:
+    """Something of ours that fails, whatever it is asked."""
+
+    def fail(*_: object, **__: object) -> Any:
+        raise fault
+
+    return fail
+
+
 @dataclass(slots=True)
 class Bench:
     """A server, a transport that may talk to it, and what a call through it comes to."""

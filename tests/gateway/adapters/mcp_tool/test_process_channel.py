@@ -445,4 +445,5 @@ async def test_a_request_that_is_none_is_not_sent(local: Local) -> None:
     request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=b"[", mcp=named)
     ended = await local.transport.exchange(request, limits())
     assert (ended.phase, ended.fault) == (Phase.CONNECTED, Fault.INTERNAL)
+    assert isinstance(ended.cause, ValueError)
     assert local.done() == []

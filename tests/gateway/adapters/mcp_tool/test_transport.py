@@ -12,7 +12,7 @@ from gateway.adapters.mcp_tool.transport import MOST_UPSTREAMS
 from gateway.manifest.policies import Effect, StatusMeaning
 from gateway.stages.execute.attempt.exchange import Answer, Fault, Phase
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Refused, Unknown
-from tests.gateway.adapters.mcp_tool.conftest import Bench, limits, upstream
+from tests.gateway.adapters.mcp_tool.conftest import Bench, limits, raising, upstream
 from tests.gateway.adapters.mcp_tool.server import (
     LIST,
     MODERN,
@@ -444,4 +444,16 @@ async def test_a_request_that_is_none_is_not_sent(bench: Bench, body: bytes) -> 
     """A stored request that was damaged is a fault of ours, and escapes as nothing else."""
     ended = await bench.exchange(body=body)
     assert (ended.phase, ended.fault) == (Phase.CONNECTING, Fault.INTERNAL)
+    assert isinstance(ended.cause, Exception)
     assert bench.server.asked_for["tools/call"] == 0
+
+
+async def test_a_fault_of_our_own_before_the_server_is_reached_can_be_read(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was sent, and what it was is for the log."""
+    planted = RuntimeError("planted")
+    monkeypatch.setattr(bench.transport, "_upstream", raising(planted))
+    ended = await bench.exchange()
+    assert (ended.phase, ended.fault, ended.cause) == (Phase.CONNECTING, Fault.INTERNAL, planted)
+    assert ended.detail == "the server was not reached: RuntimeError"

@@ -5,9 +5,10 @@ import logging
 
 import pytest
 
+from gateway.adapters.mcp_tool import upstream as upstream_module
 from gateway.adapters.mcp_tool.messages import LEGACY, MODERN
-from gateway.stages.execute.attempt.exchange import Fault
-from tests.gateway.adapters.mcp_tool.conftest import Bench, upstream
+from gateway.stages.execute.attempt.exchange import Fault, Phase
+from tests.gateway.adapters.mcp_tool.conftest import Bench, raising, upstream
 from tests.gateway.adapters.mcp_tool.server import LIST, REFUND, rpc_error
 from tests.gateway.pipeline.provider import Exchange
 
@@ -69,6 +70,17 @@ async def test_a_server_of_an_unknown_revision_is_not_called(bench: Bench) -> No
     bench.server.revision = "2024-11-05"
     ended = await bench.exchange()
     assert (ended.fault, bench.server.asked_for["tools/call"]) == (Fault.CONNECT_FAILED, 0)
+
+
+async def test_a_fault_of_our_own_while_the_server_is_made_ready_can_be_read(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was sent, and what it was is for the log."""
+    planted = RuntimeError("planted")
+    monkeypatch.setattr(upstream_module, "_digests", raising(planted))
+    ended = await bench.exchange()
+    assert (ended.phase, ended.fault, ended.cause) == (Phase.CONNECTING, Fault.INTERNAL, planted)
+    assert ended.detail == "the server was not made ready: RuntimeError"
 
 
 async def test_one_tool_out_of_order_does_not_stop_the_others(bench: Bench) -> None:

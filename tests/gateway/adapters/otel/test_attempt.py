@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
 from gateway.adapters.otel.attempt import delivery_of, error_type_of, known_method
 from gateway.adapters.otel.settings import TelemetrySettings
+from gateway.adapters.otel.troubles import PAUSE_S
 from gateway.stages.execute.attempt.exchange import Exchange, Phase
 from gateway.stages.execute.attempt.outcome import Done, Outcome
 from gateway.stages.monitor import attributes as a
+from gateway.stages.monitor.fields import RECORD_ATTRIBUTE
 from gateway.stages.monitor.ports import AttemptFacts, AttemptKind
 from tests.gateway.adapters.otel.traced import (
     BUSY,
@@ -145,3 +149,42 @@ def test_attempt_spans_can_be_switched_off() -> None:
 def test_an_unregistered_method_is_other() -> None:
     """Methods of peers and manifests do not become series."""
     assert (known_method("PATCH"), known_method("patch"), known_method("BREW")) == ("PATCH", "_OTHER", "_OTHER")
+
+
+@pytest.mark.parametrize("settings", [TelemetrySettings(), TelemetrySettings(attempt_spans=False)])
+async def test_what_kept_an_answer_away_is_in_the_log(
+    settings: TelemetrySettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Phase, fault and our own words, with the tool and the trace; a hundred more like it in the same minute are one line."""
+    refused = replace(UNREACHED, detail="the connection was not taken")
+    with traced(settings) as it:
+        call = it.telemetry.call_started(TOOL)
+        for _ in range(101):
+            call.attempt(FIRST).ended(refused, NOT_SENT)
+        await it.clock.advance(PAUSE_S)
+        call.attempt(RETRY).ended(refused, NOT_SENT)
+        call.attempt(FIRST).ended(SILENT, UNKNOWN)
+        call.attempt(FIRST).ended(COMPLETE, DONE)
+
+    first, again, silent = caplog.records
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+    assert (
+        first.getMessage() == "attempt failed in transport (connecting, connect_failed): the connection was not taken"
+    )
+    assert silent.getMessage() == "attempt failed in transport (sent, read_timeout): no more is known"
+    fields = [vars(record)[RECORD_ATTRIBUTE] for record in (first, again)]
+    assert [(it["tool"], it["kind"], it["count"]) for it in fields] == [
+        ("issue_refund", "first", 1),
+        ("issue_refund", "retry", 101),
+    ]
+    assert {it["trace_id"] for it in fields} == {call.trace_id}
+
+
+def test_a_span_says_what_kept_an_answer_away() -> None:
+    """Each has its own words, whatever the log passes over."""
+    with traced() as it:
+        attempt = it.telemetry.call_started(TOOL).attempt(FIRST)
+        attempt.ended(replace(UNREACHED, detail="the connection was not taken"), NOT_SENT)
+        status = it.only_span().status
+
+    assert (status.status_code, status.description) == (StatusCode.ERROR, "the connection was not taken")

@@ -1,4 +1,5 @@
 import logging
+from collections.abc import Sequence
 
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
@@ -20,11 +21,11 @@ async def test_a_call_is_one_internal_span_with_everything_on_it() -> None:
     """Name, kind, times and attributes are those of the conventions and of the page."""
     with traced() as it:
         call = it.telemetry.call_started(TOOL, run_id="run-1")
+        call.asked(State.CLOSED, waited_s=0.02, admitted=True)
         await it.clock.advance(0.25)
         call.ended(
             ok(truncated="3 of 5 items"),
             idempotency=IdempotencyResult.NEW,
-            breaker=State.CLOSED,
             deadline_s=20.0,
             deadline_left_s=19.75,
             user_hash="9f",
@@ -55,6 +56,21 @@ async def test_a_call_is_one_internal_span_with_everything_on_it() -> None:
         a.RESULT_TRUNCATED: True,
         a.USER_HASH: "9f",
     }
+
+
+@pytest.mark.parametrize("asked", [(), (State.OPEN,), (State.CLOSED, State.HALF_OPEN)])
+def test_a_span_has_the_breaker_as_it_was_last_asked(asked: Sequence[State]) -> None:
+    """Where nobody asked it, it is not said to be closed; who was refused by it stood before no bulkhead."""
+    with traced() as it:
+        call = it.telemetry.call_started(TOOL)
+        for state in asked:
+            call.asked(state)
+        call.ended(ok())
+        assert it.value("oncegate_bulkhead_wait_seconds_count") is None
+        assert it.value("oncegate_bulkhead_rejected_total") is None
+        attributes = it.only_span().attributes or {}
+
+    assert attributes.get(a.BREAKER_STATE) == (asked[-1].value if asked else None)
 
 
 def test_only_faults_put_a_span_in_error() -> None:
@@ -154,7 +170,7 @@ async def test_the_numbers_of_one_call() -> None:
     """Duration, size, truncation, cost, wait and look-up are each counted once."""
     with traced() as it:
         call = it.telemetry.call_started(TOOL)
-        call.waited(0.02, admitted=True)
+        call.asked(State.CLOSED, waited_s=0.02, admitted=True)
         await it.clock.advance(0.25)
         envelope = ok(truncated="cut")
         call.ended(envelope, idempotency=IdempotencyResult.NEW, result_bytes=300, deadline_left_s=1.0, cost=COST)
@@ -176,7 +192,7 @@ def test_the_numbers_of_a_late_and_a_shed_call() -> None:
         late = it.telemetry.call_started(TOOL)
         late.ended(failed(ErrorCode.TIMEOUT_UNKNOWN_OUTCOME), deadline_left_s=-0.03, cost=COST)
         shed = it.telemetry.call_started(TOOL)
-        shed.waited(1.0, admitted=False)
+        shed.asked(State.CLOSED, waited_s=1.0)
         shed.ended(failed(ErrorCode.GATEWAY_SATURATED, attempts=0), cost=COST)
 
         assert it.value("oncegate_deadline_overrun_seconds_sum") == 0.03

@@ -48,7 +48,8 @@ def _everything_said(it: Traced) -> None:
     call.capture(ARGUMENTS)
     call.link(CANARY, LinkType.ORIGINAL_EXECUTION)
     call.attempt(FIRST).ended(Exchange(phase=Phase.COMPLETE, answer=ANSWER), Done(status=200, answer=ANSWER))
-    lost = Exchange(phase=Phase.BODY, answer=ANSWER, fault=Fault.RESET, detail=CANARY)
+    broke, words = LookupError(CANARY), "the connection broke"
+    lost = Exchange(phase=Phase.BODY, answer=ANSWER, fault=Fault.RESET, detail=words, cause=broke)
     call.attempt(replace(FIRST, number=2)).ended(lost, Unknown(code="outcome_unknown"))
     call.ended(succeed({"iban": CANARY}, META))
     unknown = it.telemetry.call_started(None, traceparent=CANARY)

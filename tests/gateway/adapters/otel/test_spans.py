@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
@@ -24,9 +25,9 @@ class Kept(SpanProcessor):
         self.spans.append(span)
 
 
-def _emitted(place: Place, *, error: bool = False) -> Sequence[ReadableSpan]:
+def _emitted(place: Place, *, error: bool = False, said: str = "") -> Sequence[ReadableSpan]:
     kept = Kept()
-    SpanSink(kept, RESOURCE, "0.1").emit("s", SpanKind.INTERNAL, place, {"a": 1}, (10, 20), error=error)
+    SpanSink(kept, RESOURCE, "0.1").emit("s", SpanKind.INTERNAL, place, {"a": 1}, (10, 20), error=error, said=said)
     return kept.spans
 
 
@@ -51,11 +52,12 @@ def test_a_span_is_whole_when_it_is_emitted() -> None:
     assert wire.resource_spans[0].scope_spans[0].scope.version == "0.1"
 
 
-def test_an_error_is_a_status_without_a_text() -> None:
+@pytest.mark.parametrize(("said", "description"), [("", None), ("the connection broke", "the connection broke")])
+def test_an_error_is_a_status_with_words_of_ours_or_none(said: str, description: str | None) -> None:
     """Texts of errors could hold anything; the type is an attribute."""
-    (span,) = _emitted(Place(SPAN), error=True)
+    (span,) = _emitted(Place(SPAN), error=True, said=said)
 
-    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, None)
+    assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, description)
 
 
 def test_what_is_not_sampled_is_not_emitted() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from gateway.adapters.logs.json_lines import JsonFormatter
 from gateway.contract.envelope import parse_envelope
+from gateway.contract.requests import StartRefusedError
 from gateway.fronts.http.edge import Edge, request_ids
-from gateway.stages.execute.operation.ports import StoreUnfitError
 from gateway.stages.monitor.ports import McpFacts, RequestTrace
 from tests.gateway.fronts.http.fake_core import TOKEN, FakeCore
 from tests.gateway.fronts.http.served import Served, serving
@@ -237,7 +237,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 async def test_why_a_gateway_does_not_start_is_told_once_and_in_our_own_words(caplog: pytest.LogCaptureFixture) -> None:
     """The server is handed no text that it would log as it stands."""
-    told = await life(StoreUnfitError("the server drops records when it is full"))
+    told = await life(StartRefusedError("the server drops records when it is full"))
 
     assert told == [{"type": "lifespan.startup.failed", "message": ""}]
     assert lines(caplog) == ["the gateway does not start: the server drops records when it is full"]

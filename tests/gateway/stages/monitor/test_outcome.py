@@ -63,3 +63,4 @@ def test_what_a_look_came_to_is_what_its_record_says() -> None:
 
     assert {state for state in State if told[state] is ReconcileResult.DONE} == {State.DONE, State.FROZEN}
     assert {state for state in State if told[state] is ReconcileResult.NOT_DONE} == {State.FREE, State.REFUSED}
+    assert {*told.values()} == {*ReconcileResult}

@@ -25,7 +25,7 @@ def test_silence_is_a_telemetry() -> None:
     call = telemetry.call_started(TOOL)
     call.link(INBOUND, LinkType.ORIGINAL_EXECUTION)
     call.capture({"order_id": "ORD-1"})
-    call.waited(0.1, admitted=False)
+    call.asked(State.CLOSED, waited_s=0.1)
     call.attempt(FACTS).ended(None, NOT_SENT)
     inside = call.reconcile(ReconcileMethod.LOOKUP)
     inside.attempt(FACTS).ended(None, NOT_SENT)
