@@ -97,7 +97,7 @@ class Sentinels:
             return pool
         async with self._asking:
             if self._pool is None or not self._known:
-                self._pool = self._led_to(await self._ask())
+                self._pool = self._led_to(*await self._ask())
             return self._pool
 
     def near(self, key: str) -> Pool | None:
@@ -127,17 +127,17 @@ class Sentinels:
         # Where no sentinel answers, or only such as know less, the master that answers is the best that is known.
         with contextlib.suppress(RedisError, OSError):
             async with self._asking:
-                self._pool = self._led_to(await self._ask())
+                self._pool = self._led_to(*await self._ask())
 
     def _followed(self, _: "asyncio.Task[None]") -> None:
         self._following = None
         self._asked_at = asyncio.get_running_loop().time()
 
-    def _led_to(self, word: Word) -> Pool:
-        """The connections to this master; those to another are given up.
+    def _led_to(self, word: Word, voices: int) -> Pool:
+        """The connections to this master, which so many name; those to another are given up.
 
         Raises:
-            NotConnectedError: it is another than the one that is followed, and from before it.
+            NotConnectedError: it is another than the one that is followed, and from before it or named by few.
         """
         epoch, node = word
         pool = self._pool
@@ -148,6 +148,12 @@ class Sentinels:
                     f" known is {self._epoch}); if they were set up anew, restart the gateway"
                 )
             if pool is not None:
+                # A sentinel that is reset in the midst of a failover names the old master again, with the new number.
+                if epoch == self._epoch and voices * 2 <= len(self._sentinels):
+                    raise NotConnectedError(
+                        f"{voices} of {len(self._sentinels)} sentinels name another master {self._name} than the one that is"
+                        f" known of the same failover (config-epoch {epoch}), and the others do not answer, or do not agree"
+                    )
                 pool.close()
             pool = Pool(node, self._login)
         self._epoch = max(self._epoch, epoch)
@@ -155,8 +161,8 @@ class Sentinels:
         self._asked_at = asyncio.get_running_loop().time()
         return pool
 
-    async def _ask(self) -> Word:
-        """The word with the highest epoch. Who has not answered in time is not waited for, and nothing of it stays open."""
+    async def _ask(self) -> tuple[Word, int]:
+        """The word with the highest epoch, and how many say so. Who has not answered in time is not waited for, and nothing of it stays open."""
         asked = [asyncio.create_task(_word_of(each, self._login, self._name)) for each in self._sentinels]
         try:
             with contextlib.suppress(TimeoutError):
@@ -171,7 +177,8 @@ class Sentinels:
         epoch = max(words)[0]
         votes = Counter(node for its, node in words if its == epoch)
         followed = None if self._pool is None else self._pool.node
-        return epoch, max(votes, key=lambda node: (votes[node], node == followed))
+        node = max(votes, key=lambda node: (votes[node], node == followed))
+        return (epoch, node), votes[node]
 
 
 class Cluster:

@@ -165,6 +165,23 @@ async def test_of_one_failover_most_decide() -> None:
         assert await followed(route, one, two, three) == OLD
 
 
+async def test_of_one_failover_few_lead_nobody_away() -> None:
+    """One that was reset in the midst of it names the old master again, with the new number: half of those listed is too few."""
+    reset, *others = (ScriptedSentinel(names=NEW, epoch=1) for _ in range(4))
+    async with told_by(reset, *others) as route:
+        pool = await route.pool_of("a")
+        reset.names = others[0].names = OLD
+        others[1].answers = others[2].answers = b"*-1\r\n"
+
+        assert await followed(route, reset, *others) == NEW
+        assert (route.near("a") is pool, pool._closed) == (True, False)
+        route.forget()
+        with pytest.raises(NotConnectedError, match=r"2 of 4 sentinels name .*config-epoch 1"):
+            await route.pool_of("a")
+        others[1].answers, others[1].names = None, OLD
+        assert (await route.pool_of("a")).node[1] == OLD
+
+
 async def test_nobody_is_led_back() -> None:
     """Only one answers that has not heard of the failover: what is known stays, and where it fails nothing is used."""
     stale, fresh = ScriptedSentinel(names=OLD, epoch=1), ScriptedSentinel(names=NEW, epoch=2)
