@@ -25,8 +25,11 @@ _PASSED: Final = (
 _ROUTES: Final = "Starlette would take its coroutines for functions"
 LEFT_OUT: Final = {
     "gateway/adapters/memory/operations.py": "for tests",
+    "gateway/adapters/redis/cluster.py": "asks beside calls",
+    "gateway/adapters/redis/guides.py": "asks beside calls",
     "gateway/adapters/redis/lists.py": "an async generator",
     "gateway/adapters/redis/routes.py": "a parameter that is deleted",
+    "gateway/adapters/redis/sentinels.py": "a parameter that is deleted",
     "gateway/adapters/system/clock.py": "functions as class attributes",
     "gateway/adapters/http_tool/httpx_face.py": "an async generator",
     "gateway/adapters/http_tool/over_httpx.py": "waits in `finally`",

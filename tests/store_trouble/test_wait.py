@@ -5,12 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from gateway.contract.codes import CallOutcome, ErrorCode
+from gateway.stages.execute.operation.ports import Applied, Change, StoreUnavailableError
 from gateway.stages.execute.operation.record import State
 from tests import redis_servers
+from tests.conformance.moves import drive, history
 from tests.gateway.pipeline.rig import plain
 from tests.redis_servers import Server
 from tests.store_trouble.conftest import MakeRig
-from tests.store_trouble.stores import opener, served, until
+from tests.store_trouble.stores import opened, opener, served, until
 
 
 @pytest.fixture
@@ -50,3 +52,21 @@ async def test_a_mark_that_no_replica_has_lets_nothing_out(rig: MakeRig, server:
         replica.resume()
     await served(gateway, "B")
     assert len(gateway.provider.sent) == 2
+
+
+async def test_a_mark_that_stands_there_already_is_waited_for_again(server: Server, replica: Server) -> None:
+    """Asked again on a new connection, which has nothing to wait for but what it writes itself: it is the same question."""
+    store = opened(server.url, store_wait=1)
+    claimed, sent = history("a", State.SENT, store.now())
+    await drive(store, (claimed,))
+    replica.pause()
+    try:
+        for _ in range(2):
+            with pytest.raises(StoreUnavailableError, match="0 of 1 replicas"):
+                await store.commit(Change(before=claimed, after=sent))
+            server.client.client_kill_filter(_type="normal", skipme=True)
+    finally:
+        replica.resume()
+
+    assert await store.commit(Change(before=claimed, after=sent)) == Applied()
+    await store.close()

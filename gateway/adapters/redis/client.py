@@ -87,6 +87,11 @@ class Client:
         head = clock_text() if clock_head is None else clock_head
         self._scripts: dict[str, Script] = {name: script(name, head) for name in names()}
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What an operator must know of the way to the servers: a sentence each."""
+        return self._route.caveats
+
     def introduce(self, meet: Meet) -> None:
         """`meet` is called for a connection whose memory is not accepted, and must accept it or raise."""
         self._meet = meet
@@ -133,14 +138,21 @@ class Client:
         """Which memories the masters have now. Raises what the library does."""
         return frozenset([await self._memory(pool) for pool in await self._route.masters()])
 
-    async def policies(self) -> frozenset[str]:
-        """What the masters do when they are full.
+    async def require_no_eviction(self) -> None:
+        """Let no master drop records.
 
         Raises:
-            StoreUnavailableError: one does not say.
+            StoreUnfitError: one does when it is full.
+            StoreUnavailableError: one does not say, or there is none.
         """
         told = await self._told_by_masters("memory")
-        return frozenset([each.get(b"maxmemory_policy", b"unknown").decode() for each in told])
+        policies = {each.get(b"maxmemory_policy", b"unknown").decode() for each in told}
+        if not policies:
+            raise StoreUnavailableError("no master is known")
+        if others := ", ".join(sorted(policies - {"noeviction"})):
+            raise StoreUnfitError(
+                f"the server drops records when it is full (maxmemory-policy {others}); set it to noeviction"
+            )
 
     async def are_logged(self) -> bool:
         """Whether the masters keep what they acknowledge in a log on disk.

@@ -19,6 +19,7 @@ from gateway.adapters.redis.line import Line
 
 CONNECTIONS: Final = 32
 """To one server. More callers wait for one of them, within the time that a command has."""
+_CLOSED: Final = "the pool was closed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ class Pool:
         """
         if self.shared is not None and self.shared.is_open:
             return self.shared
+        self._require_open()
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
             self._opening.add_done_callback(self._opened)
@@ -74,23 +76,25 @@ class Pool:
         # cancellation, where the pool is closed because another server is the master now, cancel those who asked.
         await asyncio.wait({opening})
         if opening.cancelled():
-            raise NotConnectedError("the pool was closed")
+            raise NotConnectedError(_CLOSED)
         return opening.result()
 
     async def take(self) -> AbstractConnection:
         """A connection that is ready; waits for a free place.
 
         Raises:
-            RedisError, OSError: none can be made.
+            RedisError, OSError: none can be made; or the pool was closed meanwhile.
         """
         await self._places.acquire()
         self._taken += 1
         connection = self._idle.pop() if self._idle else self._new()
         try:
+            self._require_open()
             if connection.is_connected and await _is_stale(connection):
                 await connection.disconnect(nowait=True)
             if not connection.is_connected:
                 await connection.connect()
+            self._require_open()
         except BaseException:
             drop(connection)
             self.give(connection)
@@ -115,6 +119,11 @@ class Pool:
             self.shared.close()
         while self._idle:
             drop(self._idle.pop())
+
+    def _require_open(self) -> None:
+        # Another server is the master now, or the client has closed: whoever still holds the pool asks anew, elsewhere.
+        if self._closed:
+            raise NotConnectedError(_CLOSED)
 
     async def _open(self) -> Line:
         connection = self._new()

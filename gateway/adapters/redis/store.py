@@ -28,7 +28,6 @@ from gateway.stages.execute.operation.ports import (
     Snapshot,
     Stale,
     StoreUnavailableError,
-    StoreUnfitError,
 )
 from gateway.stages.execute.operation.record import Hold, Record
 
@@ -59,7 +58,7 @@ class RedisOperationStore:
             rows_retention_s: `forget` deletes execution rows older than this; None keeps them.
             replicas: how many must have a SENT mark before its gate is passed.
         """
-        self.caveats: tuple[str, ...] = ()
+        self._is_logged = True
         self._client = client
         self._sealer = sealer or Sealer()
         self._rows_retention_s = rows_retention_s
@@ -83,6 +82,10 @@ class RedisOperationStore:
     def client(self) -> Client:
         """What it asks with; what else is on the same servers asks with it, too."""
         return self._client
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        return (*(() if self._is_logged else (_UNLOGGED,)), *self._client.caveats)
 
     @property
     def epoch(self) -> str:
@@ -252,13 +255,8 @@ class RedisOperationStore:
 
     async def check(self) -> None:
         self._open()
-        policies = await self._client.policies()
-        if policies != {"noeviction"}:
-            told = ", ".join(sorted(policies - {"noeviction"}))
-            raise StoreUnfitError(
-                f"the server drops records when it is full (maxmemory-policy {told}); set it to noeviction"
-            )
-        self.caveats = () if await self._client.are_logged() else (_UNLOGGED,)
+        await self._client.require_no_eviction()
+        self._is_logged = await self._client.are_logged()
         await self._client.ask("check", shared_key("check"))
 
     async def close(self) -> None:

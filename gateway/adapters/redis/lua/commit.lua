@@ -1,5 +1,6 @@
 -- One change: applied whole, or not at all. Sent again it finds its own version and is told the record that stands
--- there, which the caller recognises: a version belongs to one writer, named in it by token and fence.
+-- there, which the caller recognises: a version belongs to one writer, named in it by token and fence. The version is
+-- written once more then: a connection waits for replicas only until they have what it wrote itself.
 --
 -- ARGV[4]  the change, as a list in JSON: one text is cheaper to make, and to send, than twenty arguments. Times keep all
 --          their digits: a number of JSON is a double, and commands get doubles with seventeen. In this order:
@@ -28,6 +29,9 @@ end
 local op = P .. 'op:' .. key
 local found = tonumber(redis.call('HGET', op, 'v') or 0)
 if found ~= was or (not_after and tonumber(NOW) >= not_after) then
+  if found == version then
+    redis.call('HSET', op, 'v', version)
+  end
   return answer('stale', record(key))
 end
 for i, digest in ipairs(checks) do

@@ -8,8 +8,11 @@ import pytest
 
 from gateway.adapters.redis.client import Client
 from gateway.adapters.redis.memory import Memory, shared_key
+from gateway.adapters.redis.pool import Login, Pool
+from gateway.adapters.redis.routes import OneServer
+from gateway.adapters.system.clock import SystemClock
 from gateway.at_rest.sealing import Sealer
-from gateway.stages.execute.operation.ports import StoreUnavailableError
+from gateway.stages.execute.operation.ports import StoreUnavailableError, StoreUnfitError
 from tests.gateway.adapters.redis.asking import client_of
 from tests.redis_servers import Server
 
@@ -182,6 +185,21 @@ async def test_no_memory_is_used_before_it_is_met(server: Server, client: Client
     with pytest.raises(StoreUnavailableError, match="nobody knows"):
         await client.ask("check", shared_key("check"))
     assert server.client.dbsize() == 0
+
+
+async def test_no_master_is_a_store_that_is_away() -> None:
+    """And not one that drops records, of which nobody has said anything."""
+
+    class Nowhere(OneServer):
+        async def masters(self) -> tuple[Pool, ...]:
+            return ()
+
+    client = Client(Nowhere(("127.0.0.1", 9), Login()), SystemClock())
+    with pytest.raises(StoreUnavailableError, match="no master") as told:
+        await client.require_no_eviction()
+    client.close()
+
+    assert not isinstance(told.value, StoreUnfitError)
 
 
 async def test_what_asks_by_itself_stops_with_the_client(server: Server) -> None:

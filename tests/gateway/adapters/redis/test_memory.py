@@ -157,6 +157,10 @@ class Switched:
     def near(self, key: str) -> Pool | None:
         return self.servers[self.at].near(key)
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        return ()
+
     async def pool_of(self, key: str) -> Pool:
         return await self.servers[self.at].pool_of(key)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections.abc import Awaitable, Callable
 
 import pytest
 from redis.asyncio.connection import AbstractConnection
@@ -180,6 +181,23 @@ async def test_a_pool_that_is_closed_while_its_line_is_opened_cancels_nobody() -
 
         told = await asyncio.gather(*asking, return_exceptions=True)
     assert [type(it) for it in told] == [NotConnectedError] * 3
+
+
+async def test_a_pool_that_is_closed_opens_nothing(server: Server) -> None:
+    """Whoever has got hold of it before, or waits for a place in it, is told, and can ask elsewhere."""
+    pool = pool_of(server, size=1)
+    held = await pool.take()
+    waiting = asyncio.create_task(pool.take())
+    await turns()
+    pool.close()
+    pool.give(held)
+    asked: list[Callable[[], Awaitable[object]]] = [pool.line, pool.take, lambda: waiting]
+    for each in asked:
+        with pytest.raises(NotConnectedError, match="the pool was closed"):
+            await each()
+
+    assert pool.taken == 0
+    assert not held.is_connected
 
 
 async def test_whoever_leaves_while_the_line_is_opened_leaves_it_to_the_others(server: Server) -> None:

@@ -1,13 +1,13 @@
-"""Which server a key is on. What sentinels say is in `test_sentinels`, the fleets themselves in `tests/store_trouble`."""
-
-import asyncio
+"""Which server a key is on. What sentinels say is in `test_sentinels`, nodes in `test_cluster`; fleets in `tests/store_trouble`."""
 
 import pytest
 from redis.exceptions import ConnectionError as NotConnectedError
 
 from gateway.adapters.redis.address import parse_address
+from gateway.adapters.redis.cluster import Cluster
 from gateway.adapters.redis.pool import Login
-from gateway.adapters.redis.routes import Cluster, OneServer, Sentinels, ask, route_to
+from gateway.adapters.redis.routes import OneServer, route_to
+from gateway.adapters.redis.sentinels import Sentinels
 from tests import redis_servers
 from tests.redis_servers import Server
 
@@ -44,12 +44,3 @@ async def test_nobody_to_ask_is_no_server(url: str) -> None:
     with pytest.raises(NotConnectedError, match="no "):
         await route.pool_of("a")
     route.close()
-
-
-async def test_one_question_on_its_own_connection(server: Server) -> None:
-    """Nothing of it stays open."""
-    before = server.client.info("clients")["connected_clients"]
-    assert await ask(("127.0.0.1", server.port), LOGIN, "ECHO", "x") == b"x"
-    await asyncio.to_thread(
-        redis_servers.wait_until, lambda: server.client.info("clients")["connected_clients"] == before
-    )

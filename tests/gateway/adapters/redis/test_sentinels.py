@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 from redis.exceptions import ConnectionError as NotConnectedError
 
-from gateway.adapters.redis import routes
+from gateway.adapters.redis import guides
 from gateway.adapters.redis.limit import Limit
 from gateway.adapters.redis.pool import Login
-from gateway.adapters.redis.routes import Sentinels
+from gateway.adapters.redis.sentinels import Sentinels
 from tests import redis_servers
 from tests.redis_sentinels import ScriptedSentinel
 from tests.waiting import PATIENCE_S, eventually
@@ -21,7 +21,7 @@ OLD, NEW = 7001, 7002
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, whoever answers is heard."""
-    monkeypatch.setattr(routes, "_GUIDE_S", PATIENCE_S)
+    monkeypatch.setattr(guides, "GUIDE_S", PATIENCE_S)
 
 
 @asynccontextmanager
@@ -34,7 +34,7 @@ async def told_by(*sentinels: ScriptedSentinel, first: tuple[int, ...] = ()) -> 
         yield route
         route.close()
         # Nothing of the route stays behind: each task left is of a server here, and these have no connections any more.
-        await eventually(lambda: route._following is None and not any(each.open for each in sentinels))
+        await eventually(lambda: route._guides._looking is None and not any(each.open for each in sentinels))
         await eventually(lambda: asyncio.all_tasks() <= before | {_this_task()})
 
 
@@ -47,11 +47,11 @@ def _this_task() -> "asyncio.Task[object]":
 async def followed(route: Sentinels, *sentinels: ScriptedSentinel) -> int:
     """The port that is used after these have been asked once more."""
     asked = [each.asked for each in sentinels]
-    route._asked_at -= routes._LOOKS_AGAIN_S
+    route._guides._asked_at -= guides.LOOKS_AGAIN_S
     await eventually(
         lambda: (route.near("a"), all(each.asked > n for each, n in zip(sentinels, asked, strict=True)))[1]
     )
-    await eventually(lambda: route._following is None)
+    await eventually(lambda: route._guides._looking is None)
     return (await route.pool_of("a")).node[1]
 
 
@@ -104,7 +104,7 @@ async def test_who_hangs_is_waited_for_once_and_let_go(monkeypatch: pytest.Monke
         waits.append(Limit(seconds))
         return waits[-1]
 
-    monkeypatch.setattr(routes, "Limit", waited)
+    monkeypatch.setattr(guides, "Limit", waited)
     hung, good = [ScriptedSentinel() for _ in range(3)], ScriptedSentinel(names=OLD)
     for each in hung:
         each.hung = True
@@ -125,7 +125,7 @@ async def test_closing_ends_what_is_being_asked() -> None:
     async with told_by(sentinel) as route:
         await route.pool_of("a")
         sentinel.hung = True
-        route._asked_at -= routes._LOOKS_AGAIN_S
+        route._guides._asked_at -= guides.LOOKS_AGAIN_S
         route.near("a")
         await eventually(lambda: sentinel.asked == 2)
 
@@ -163,6 +163,23 @@ async def test_of_one_failover_most_decide() -> None:
         assert await followed(route, one, two, three) == OLD
         one.names, two.names = NEW, OLD
         assert await followed(route, one, two, three) == OLD
+
+
+async def test_of_one_failover_few_lead_nobody_away() -> None:
+    """One that was reset in the midst of it names the old master again, with the new number: half of those listed is too few."""
+    reset, *others = (ScriptedSentinel(names=NEW, epoch=1) for _ in range(4))
+    async with told_by(reset, *others) as route:
+        pool = await route.pool_of("a")
+        reset.names = others[0].names = OLD
+        others[1].answers = others[2].answers = b"*-1\r\n"
+
+        assert await followed(route, reset, *others) == NEW
+        assert (route.near("a") is pool, pool._closed) == (True, False)
+        route.forget()
+        with pytest.raises(NotConnectedError, match=r"2 of 4 sentinels name .*config-epoch 1"):
+            await route.pool_of("a")
+        others[1].answers, others[1].names = None, OLD
+        assert (await route.pool_of("a")).node[1] == OLD
 
 
 async def test_nobody_is_led_back() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.adapters.redis import guides
 from gateway.at_rest.sealing import Sealer
 from gateway.stages.execute.operation.ports import (
     Applied,
@@ -15,9 +16,11 @@ from gateway.stages.execute.operation.ports import (
     StoreUnavailableError,
 )
 from gateway.stages.execute.operation.record import Record, State
+from tests import redis_servers
 from tests.conformance.moves import CANARY, claimed, drive, history, row
 from tests.conformance.stores import SEAL_KEY
-from tests.gateway.adapters.redis.asking import store_of
+from tests.gateway.adapters.redis.asking import PATIENCE_S, store_of
+from tests.redis_sentinels import ScriptedSentinel
 from tests.redis_servers import Server
 
 PIN = PinnedManifest(digest="d", tool="t", operation="o", revision=1, canonical='{"ü": 1}'.encode())
@@ -46,6 +49,23 @@ async def test_a_server_without_a_log_on_disk_is_told_of(server: Server) -> None
 
     assert [len(caveats) for caveats in told] == [1, 0, 1]
     assert "appendonly" in told[0][0]
+
+
+async def test_sentinels_that_say_nothing_are_told_of(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In readiness' warnings, while the master is used all the same."""
+    monkeypatch.setattr(guides, "GUIDE_S", PATIENCE_S)
+    gone = redis_servers.free_port()
+    async with ScriptedSentinel(names=server.port) as sentinel:
+        store = store_of(f"redis+sentinel://127.0.0.1:{gone},127.0.0.1:{sentinel.port}/m")
+        server.client.config_set("appendonly", "yes")
+        for _ in range(3):
+            await store.check()
+            store.client._route.forget()
+        told = store.caveats
+        server.client.config_set("appendonly", "no")
+        await store.close()
+
+    assert told == (f"A sentinel does not say who the master is: 127.0.0.1:{gone}.",)
 
 
 async def test_a_server_that_takes_no_writes_is_not_ready(server: Server) -> None:
