@@ -25,7 +25,7 @@ def stands(server: Server, **fields: str) -> None:
 
 
 @pytest.mark.parametrize("known", ["", "older"])
-async def test_a_memory_that_has_no_id_gets_one(server: Server, client: Client, known: str) -> None:
+async def test_a_memory_that_has_no_id_gets_one(client: Client, known: str) -> None:
     """Whoever knew another memory has lost it now."""
     told, at = await identify(client, "s1", known=known, knew="s0")
 
