@@ -124,6 +124,7 @@ class Writes:
         store, intention = self._parts.store, visit.intention
         keys = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
         snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *keys), holds)
+        # By the time of the answer: `now()` of the store does not go back with a server's clock that is behind the last one's.
         visit.changed_at, visit.unsure_s = snapshot.changed_at, self._unsure_for_s(visit, snapshot)
         unsure = visit.unsure_s > 0 and looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
@@ -142,7 +143,7 @@ class Writes:
         if not tool.is_plain_write:
             return 0.0
         longest_s = tool.timeouts.total_s + tool.timeouts.grace_s + self._parts.bounds.lease_s
-        return unsure_for_s(seen.changed_at, now=self._parts.store.now(), longest_s=longest_s)
+        return unsure_for_s(seen.changed_at, now=seen.now, longest_s=longest_s)
 
     def _unsure(self, meeting: Meeting, visit: Visit) -> Step:
         """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""

@@ -3,7 +3,11 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
+import pytest
+
+from gateway.adapters.redis import client
 from gateway.contract.codes import CallOutcome, ErrorCode
 from tests import redis_servers
 from tests.gateway.pipeline.provider import late
@@ -42,6 +46,39 @@ async def test_what_was_looked_at_on_the_old_master_is_not_sent_on_the_new_one(r
         assert (told.code, told.outcome) == (ErrorCode.STORE_UNAVAILABLE, CallOutcome.NOT_EXECUTED)
         assert told.retry_after_s is not None
         assert len(gateway.provider.sent) == 2
+        await gateway.store.close()
+
+
+BEHIND: Final = """
+local function now()
+  local t = redis.call('TIME')
+  return (tonumber(t[1]) - tonumber(redis.call('GET', 'behind_s') or '0')) .. '.' .. string.format('%06d', t[2])
+end
+"""
+"""The head of scripts on servers whose clocks may be behind."""
+
+
+async def test_doubt_is_measured_on_the_clock_of_the_server_that_it_is_about(
+    rig: MakeRig, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The promoted server's clock is behind the old one's by more than the doubt lasts, and the gateway's own does not go back."""
+    monkeypatch.setattr(client, "clock_text", lambda: BEHIND)
+    with two(kind) as (old, new):
+        async with ScriptedSentinel(names=old.port) as sentinel:
+            gateway = await rig(plain(), store=opener(f"redis+sentinel://127.0.0.1:{sentinel.port}/m"))
+            assert (await served(gateway, "W")).ok
+            new.client.execute_command("REPLICAOF", "NO", "ONE")
+            new.client.set("behind_s", "1000")
+            sentinel.names, sentinel.epoch = new.port, 1
+            await noticed(gateway)
+            told = (await gateway.call("X")).error
+
+        assert told is not None
+        assert told.code is ErrorCode.STORE_UNAVAILABLE
+        assert told.retry_after_s is not None
+        # total, grace and lease.
+        assert 35 < told.retry_after_s <= 50
+        assert len(gateway.provider.sent) == 1
         await gateway.store.close()
 
 
