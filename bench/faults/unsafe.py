@@ -39,7 +39,7 @@ def fail_open() -> None:
         try:
             return await look(self, *given, **more)
         except StoreUnavailableError:
-            return Snapshot(now=self.now(), occurrences=(), holders=())
+            return Snapshot(now=self.now(), changed_at=self.changed_at, occurrences=(), holders=())
 
     async def hopeful_commit(self: RedisOperationStore, change: Change) -> Commit:
         try:

@@ -201,7 +201,7 @@ class Claims:
         `kept`: the store has the claim; else it goes in with its SENT mark.
         """
         parts = self._parts
-        effort = Effort(parts, self._keeper, tool, record, rendered, kept=kept)
+        effort = Effort(parts, self._keeper, tool, record, rendered, changed_at=visit.changed_at, kept=kept)
         ending = Ending(parts, self._looker, self._spool, visit.telling, visit.trace, effort)
         undertaking = Undertaking(parts, self._looker, self._spool, visit.trace, effort, ending, visit.deadline)
         self._pulse.begin(effort)

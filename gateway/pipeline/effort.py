@@ -20,7 +20,7 @@ from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.pipeline.sending import (
     Admission,
-    Asked,
+    Plan,
     Withheld,
     admit,
     attempt_facts,
@@ -43,7 +43,7 @@ from gateway.stages.execute.operation.ports import StoreUnavailableError
 from gateway.stages.execute.operation.record import Attempt, Record, State
 from gateway.stages.execute.operation.sighting import Identifier
 from gateway.stages.execute.operation.table import IllegalMoveError
-from gateway.stages.monitor.ports import AttemptKind, AttemptTrace, CallTrace, ReconcileTrace
+from gateway.stages.monitor.ports import AttemptTrace, CallTrace, ReconcileTrace
 
 OVERTAKEN: Final = "overtaken"
 """The code of a NotSent whose gate was refused because somebody changed the record: look again."""
@@ -60,17 +60,6 @@ class Running:
     limits: Limits
 
 
-@quick
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """How one send is to be made. `deadline` is the caller's, on Clock.monotonic."""
-
-    deadline: float
-    kind: AttemptKind
-    delay_s: float | None = None
-    told: Asked | None = None
-
-
 class Effort:
     """The sends of one record. `record` is as this effort last saw it; others may have changed it since."""
 
@@ -82,6 +71,7 @@ class Effort:
         record: Record,
         request: RenderedRequest | None,
         *,
+        changed_at: float | None,
         kept: bool = True,
     ) -> None:
         self._parts = parts
@@ -90,6 +80,8 @@ class Effort:
         self.record = record
         self.kept = kept
         """The store has the record. A claim that it has not goes in with its SENT mark, or by `keep_claim`."""
+        self._changed_at = changed_at
+        """The store's, as of the look that led here: a plain write is sent under no other."""
         stored = record.bodies.request
         # What was once sent is what is sent again, whatever the templates would make of it today.
         self._request = unpack(stored) if stored is not None and record.attempts else request
@@ -258,10 +250,14 @@ class Effort:
 
     async def _pass_gate(self, limits: Limits) -> float:
         parts, request = self._parts, self._request
-        if request is None:
+        if request is None or self._is_elsewhere():
             raise FencedError
         mark = sent_mark(parts, self.tool, request, limits, ownership=self._ownership, baseline=self.baseline)
-        self.record = await self._marked(mark)
+        marked = await self._marked(mark)
+        if self._is_elsewhere():
+            self._mark_in_doubt = True  # it stands in that memory, perhaps
+            raise FencedError
+        self.record = marked
         self._ownership = machine.own(self.record)
         self._attempt = self.record.attempts[-1]
         self.sends += 1
@@ -269,6 +265,10 @@ class Effort:
         if self._told_sent is not None:
             self._told_sent(self.sent_at)
         return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
+
+    def _is_elsewhere(self) -> bool:
+        """Whether a write that no downstream knows again meets another memory than was looked at, which may lack the same."""
+        return self._parts.store.changed_at != self._changed_at and self.tool.is_plain_write
 
     async def _marked(self, mark: Move) -> Record:
         """The record with its SENT mark, durable."""

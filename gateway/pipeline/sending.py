@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from gateway.contract.codes import FACTS, BreakerCount, ErrorCode
+from gateway.contract.quick import quick
 from gateway.manifest.policies import BreakerPolicy
 from gateway.manifest.templates import RenderedRequest
 from gateway.manifest.tool import Tool
@@ -26,6 +27,17 @@ class Asked(Protocol):
     """Told what breaker and bulkhead said, as `CallTrace.asked` is."""
 
     def __call__(self, breaker: State, *, waited_s: float | None = None, admitted: bool = False) -> None: ...
+
+
+@quick
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How one send is to be made. `deadline` is the caller's, on Clock.monotonic."""
+
+    deadline: float
+    kind: AttemptKind
+    delay_s: float | None = None
+    told: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

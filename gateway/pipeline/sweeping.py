@@ -4,12 +4,12 @@ import asyncio
 
 from gateway.contract.codes import ErrorCode
 from gateway.manifest.tool import Tool
-from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
+from gateway.pipeline.effort import OVERTAKEN, Effort, Running
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.pinning import Pins
 from gateway.pipeline.reconciling import Looker, lookup_terms, replay_terms
-from gateway.pipeline.sending import Withheld
+from gateway.pipeline.sending import Plan, Withheld
 from gateway.pipeline.spool import Spool
 from gateway.pipeline.telling import afterwards
 from gateway.stages.execute.attempt.outcome import Done, NotSent, Refused
@@ -154,7 +154,7 @@ class Sweeper:
         trace = parts.telemetry.reconciliation_started(
             tool, ReconcileMethod.SAME_KEY_REPLAY, original=record.origin.traceparent
         )
-        effort = Effort(parts, self._keeper, tool, record, None)
+        effort = Effort(parts, self._keeper, tool, record, None, changed_at=parts.store.changed_at)
         effort.by = "replay"
         plan = Plan(deadline=parts.clock.monotonic() + tool.timeouts.total_s, kind=AttemptKind.REPLAY)
         admission = await effort.admit(plan)

@@ -12,11 +12,11 @@ from gateway.clock import Clock
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Envelope
 from gateway.manifest.policies import Timeouts
-from gateway.pipeline.effort import OVERTAKEN, Effort, Plan, Running
+from gateway.pipeline.effort import OVERTAKEN, Effort, Running
 from gateway.pipeline.ending import Ending
 from gateway.pipeline.parts import Parts
 from gateway.pipeline.reconciling import Looker
-from gateway.pipeline.sending import Admission, Withheld
+from gateway.pipeline.sending import Admission, Plan, Withheld
 from gateway.pipeline.spool import Spool
 from gateway.stages.execute.attempt.deadline import caller_waits_until
 from gateway.stages.execute.attempt.outcome import NotSent, Outcome, Unknown
@@ -241,7 +241,10 @@ class Undertaking:
 
     async def _overtaken(self) -> LookAgain:
         if self.effort.kept and self.effort.record.state is State.CLAIMED:
-            # It may be somebody else's already: that is what being overtaken means.
-            with contextlib.suppress(FencedError, IllegalMoveError):
-                await self.effort.give_up()
+            await self._spool.keep(self._let_go)
         return LookAgain()
+
+    async def _let_go(self) -> None:
+        # It may be somebody else's already: that is what being overtaken means.
+        with contextlib.suppress(FencedError, IllegalMoveError):
+            await self.effort.give_up()

@@ -4,23 +4,29 @@ from dataclasses import dataclass
 
 from gateway.contract.call import ToolCall
 from gateway.contract.envelope import Envelope
-from gateway.contract.quick import quick
 from gateway.pipeline.ruling import Ruling
 from gateway.pipeline.telling import Telling
 from gateway.stages.execute.operation.intention import Intention
 from gateway.stages.monitor.ports import CallTrace
 
 
-@quick
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Visit:
-    """`deadline` is the caller's, on Clock.monotonic."""
+    """One call's.
+
+    Attributes:
+        deadline: the caller's, on Clock.monotonic.
+        changed_at: `OperationStore.changed_at` as of the last look at the record: under another one nothing is sent on it.
+        unsure_s: how long then a write of this tool could still be under way that the store has forgotten; 0: none can.
+    """
 
     intention: Intention
     telling: Telling
     trace: CallTrace
     ruling: Ruling
     deadline: float
+    changed_at: float | None = None
+    unsure_s: float = 0.0
 
     @property
     def call(self) -> ToolCall:

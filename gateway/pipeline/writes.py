@@ -124,7 +124,9 @@ class Writes:
         store, intention = self._parts.store, visit.intention
         keys = former_keys(self._pins.former(intention.tool), visit.call, visit.telling.caller)
         snapshot = await store.look(intention.origin.tenant, (intention.identity_key, *keys), holds)
-        unsure = self._unsure_for_s(visit, snapshot.now) > 0 and looks(intention.tool)
+        # By the time of the answer: `now()` of the store does not go back with a server's clock that is behind the last one's.
+        visit.changed_at, visit.unsure_s = snapshot.changed_at, self._unsure_for_s(visit, snapshot)
+        unsure = visit.unsure_s > 0 and looks(intention.tool)
         occurrences = [today(record, intention.tool) for record in snapshot.occurrences]
         newcomer = intention.newcomer(visit.call, epoch=store.epoch, unsure=unsure)
         met = meet(occurrences, newcomer, now=snapshot.now, wall_as_of=store.wall_as_of)
@@ -135,22 +137,21 @@ class Writes:
         former = self._pins.former(visit.intention.tool)
         return visit.intention.holds + former_holds(former, visit.call, visit.telling.caller)
 
-    def _unsure_for_s(self, visit: Visit, now: float) -> float:
+    def _unsure_for_s(self, visit: Visit, seen: Snapshot) -> float:
         """How long a write of this tool may still be under way that the store has forgotten."""
         tool = visit.intention.tool
         if not tool.is_plain_write:
             return 0.0
         longest_s = tool.timeouts.total_s + tool.timeouts.grace_s + self._parts.choices.lease_s
-        return unsure_for_s(self._parts.store.changed_at, now=now, longest_s=longest_s)
+        return unsure_for_s(seen.changed_at, now=seen.now, longest_s=longest_s)
 
     def _unsure(self, meeting: Meeting, visit: Visit) -> Step:
         """The store has forgotten something, and nothing could tell this write from one that it has forgotten."""
-        wait_s = self._unsure_for_s(visit, self._parts.store.now())
         asks_first = isinstance(meeting, Forgotten) and looks(visit.intention.tool)
-        if wait_s <= 0 or asks_first or not isinstance(meeting, MayBegin):
+        if visit.unsure_s <= 0 or asks_first or not isinstance(meeting, MayBegin):
             return None
         visit.telling.idempotency = IdempotencyResult.STORE_ERROR
-        return visit.telling.refuse(ErrorCode.STORE_UNAVAILABLE, retry_after_s=wait_s)
+        return visit.telling.refuse(ErrorCode.STORE_UNAVAILABLE, retry_after_s=visit.unsure_s)
 
     async def _act(self, meeting: Meeting, visit: Visit) -> Step:
         match meeting:

@@ -85,6 +85,7 @@ class MemoryOperationStore:
         holders = [(hold, record) for hold in holds for record in self._standing_on(hold)]
         return Snapshot(
             now=self.now(),
+            changed_at=self.changed_at,
             occurrences=_copies(occurrences),
             holders=tuple((hold, _copy(record)) for hold, record in holders),
         )

@@ -2,9 +2,10 @@
 
 The epoch names it: a random id that the first gateway left there, and the replication ids of the servers it is on. A
 server that came back empty has lost the id; one that took over from another, or that came back from its disk, has
-another replication id and may lack the end of what was acknowledged; one from before a failover says of itself what it
-always said, so whoever was on a later one tells it, and is told by its history. No connection is used before its memory
-has been identified, and no script acts on a tenant whose memory is not the one the caller knew.
+another replication id and may lack the end of what was acknowledged. Whoever comes to it from other servers says so: one
+from before a failover says of itself what it always said, and the promoted one lacks what a cut-off master took since. No
+connection is used before its memory has been identified, and no script acts on a tenant whose memory is not the one the
+caller knew.
 """
 
 import asyncio
@@ -30,9 +31,6 @@ _log = logging.getLogger("oncegate")
 _SHARED: Final = "oncegate:{:shared}:"
 _SECRET: Final = "hold_secret"  # noqa: S105 - the name of what is sealed
 _SECRET_BYTES: Final = 32
-
-_ELSEWHERE: Final = "-"
-"""Stands for servers that no memory has been on."""
 
 SCHEMA: Final = 1
 """Of keys and scripts. Raised when an older version could not go on with what a newer one keeps."""
@@ -78,7 +76,6 @@ class Memory:
         self._heard = heard
         self._id = ""
         self._servers = ""
-        self._been: set[str] = set()
         self._lost = False
         self._meeting = asyncio.Lock()
         self._enrolling: dict[str, asyncio.Task[Tenant]] = {}
@@ -184,18 +181,15 @@ class Memory:
                 return
             servers = hashlib.sha256(" ".join(sorted(memories)).encode()).hexdigest()[:16]
             known, lost = self._id, self._lost
-            # Back where it was before: what was written elsewhere meanwhile is missing, however well these servers are known.
-            is_back = servers in self._been
             told = await self._client.ask(
                 "identify",
                 shared_key("memory"),
-                (secrets.token_hex(8), servers, known, int(lost), SCHEMA, _ELSEWHERE if is_back else self._servers),
+                (secrets.token_hex(8), servers, known, int(lost), SCHEMA, self._servers),
                 met=False,
             )
             if int(told[3]) != SCHEMA:
                 raise StoreUnfitError(f"its records have schema {int(told[3])}, and this version knows {SCHEMA}")
             self._id, self._servers, self._lost = told[1].decode(), servers, False
-            self._been.add(servers)
             noticed, self.changed_at = self.changed_at, float(told[2]) or None
             if known and self.changed_at not in (None, noticed):
                 _log.error(

@@ -100,14 +100,14 @@ class RedisOperationStore:
 
     async def look(self, tenant: str, identity_keys: Sequence[str], holds: Sequence[Hold] = ()) -> Snapshot:
         known = self._memory.known(tenant) or await self._memory.tenant(tenant)
+        changed_at = self._memory.changed_at  # before it is asked: the memory may change while it is
         digests = [known.digests.of(hold).hex() for hold in holds]
         reply = await self._ask(known, "look", len(identity_keys), *identity_keys, *digests)
-        occurrences, holders = reply.values
-        found = records.decode_many(occurrences, tenant, self._sealer)
+        found = records.decode_many(reply.values[0], tenant, self._sealer)
         for record in found:
             records.own(record, record.identity_key in identity_keys)
-        stand = records.decode_holders(holders, holds, tenant, self._sealer)
-        return Snapshot(now=reply.now, occurrences=found, holders=stand)
+        stand = records.decode_holders(reply.values[1], holds, tenant, self._sealer)
+        return Snapshot(now=reply.now, changed_at=changed_at, occurrences=found, holders=stand)
 
     async def commit(self, change: Change) -> Commit:
         name = changes.tenant_of(change)

@@ -136,7 +136,7 @@ class SqliteOperationStore:
         def read(connection: apsw.Connection) -> Snapshot:
             now = self.now()
             found, holders = queries.met(connection, tenant, identity_keys, holds, self._digests, self._sealer)
-            return Snapshot(now=now, occurrences=found, holders=holders)
+            return Snapshot(now=now, changed_at=self.changed_at, occurrences=found, holders=holders)
 
         return await self._read(read)
 

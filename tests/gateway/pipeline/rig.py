@@ -14,7 +14,7 @@ from gateway.adapters.files.shelf import Shelf
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
 from gateway.adapters.memory.breakers import MemoryBreakers
-from gateway.adapters.memory.limits import MemoryLimits
+from gateway.adapters.memory.limits import MemoryBulkheads, MemoryLimits
 from gateway.adapters.otel.settings import TelemetrySettings
 from gateway.adapters.otel.telemetry import OtelTelemetry
 from gateway.adapters.sqlite.host import Host, filesystem_type
@@ -80,6 +80,10 @@ def ending(total: str, grace: str = "10s") -> dict[str, Any]:
 def plain(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """`act` that only a person can settle; it holds its order."""
     return changed({**PLAIN, **TIMES}, changes)
+
+
+ONE_SLOT: Final[Mapping[str, Any]] = {"limits.concurrency": 1, "timeouts.read": "20s"}
+"""Changes for a tool that sends one call at a time, whose caller waits for as long as the test says."""
 
 
 @dataclass(slots=True)
@@ -205,6 +209,13 @@ class Rig:
         """What a caller sees of operations."""
         envelope = await self.pipeline.operations(OperationQuery(**query), CALLER)
         return list(envelope.data["operations"])
+
+
+async def queued(gateway: Rig, tool: str = "act") -> None:
+    """Wait until a call of this tool waits for a slot: it has looked at its record, and sends next."""
+    bulkheads = gateway.parts.bulkheads
+    assert isinstance(bulkheads, MemoryBulkheads)
+    await eventually(lambda: bulkheads.counts(tool).queue != ())
 
 
 async def absent(gateway: Rig) -> str:

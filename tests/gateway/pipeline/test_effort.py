@@ -1,18 +1,20 @@
 """One operation's sends: what the gate writes, what goes out again, and what each status proves for the record."""
 
+import asyncio
 import json
 
 import pytest
 
 from gateway.contract.codes import CallOutcome, ErrorCode
+from gateway.contract.envelope import Envelope
 from gateway.pipeline import effort
 from gateway.pipeline.effort import Effort
-from gateway.stages.execute.operation.record import State
+from gateway.stages.execute.operation.record import Knowledge, State
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
-from tests.gateway.pipeline.provider import acts_then, answer, cut, garbage
-from tests.gateway.pipeline.rig import Rig, keyed, plain
-from tests.gateway.pipeline.trouble import Wires, marking
+from tests.gateway.pipeline.provider import acts_then, answer, cut, garbage, late
+from tests.gateway.pipeline.rig import ONE_SLOT, Rig, keyed, plain, queued
+from tests.gateway.pipeline.trouble import Watched, Wires, marking
 
 ONCE = {"retry.max_attempts": 1}
 
@@ -105,7 +107,9 @@ async def test_an_idempotent_write_with_a_hold_may_be_repeated_for_its_total(rig
 async def allowed_s(gateway: Rig) -> float:
     """For how long the only record may be sent again, by an effort that has sent it before."""
     tool = gateway.shelf.catalogue.tools["act"]
-    effort = Effort(gateway.parts, gateway.pipeline._sweeper._keeper, tool, await gateway.record(), None)
+    effort = Effort(
+        gateway.parts, gateway.pipeline._sweeper._keeper, tool, await gateway.record(), None, changed_at=None
+    )
     effort.sends = 1
     until = effort.replay_until()
     assert until is not None
@@ -262,3 +266,69 @@ async def test_a_result_that_is_not_what_the_tool_declares_is_executed(rig: Make
     envelope = await gateway.call()
     assert envelope.error is not None
     assert (envelope.error.code, envelope.error.outcome) == (ErrorCode.RESULT_UNREADABLE, CallOutcome.EXECUTED)
+
+
+async def test_a_memory_that_changed_since_the_look_lets_nothing_out(rig: MakeRig) -> None:
+    """While the call waited for a slot: it meets its record again, is told that nothing was sent, and when to come back."""
+    wires, free = Watched(), asyncio.Event()
+    gateway = await rig(plain(ONE_SLOT), wrap=wires)
+    gateway.provider.writes += [late(free)]
+    first = gateway.soon("Z")
+    await gateway.provider.until_sent(1)
+    second = gateway.soon("X")
+    await queued(gateway)
+    changed(wires)
+    seen = wires.watch()
+    free.set()
+    await first
+    assert_refused(await second)
+    assert (seen, len(gateway.provider.sent)) == ([State.DONE, State.FREE], 1)
+
+
+@pytest.mark.parametrize("connected", [True, False])
+async def test_a_mark_that_went_to_another_memory_is_taken_back(rig: MakeRig, *, connected: bool) -> None:
+    """The question that was to keep it found the other memory: nothing is sent on it, and the record is free again."""
+    wires = Wires()
+    gateway = await rig(plain({"backend.http.fresh_connection": not connected}), wrap=wires)
+    await gateway.call("Z")
+
+    def moves(name: str, args: tuple[object, ...]) -> bool:
+        if marking(State.SENT)(name, args):
+            changed(wires)
+        return False
+
+    wires.it.loses = moves
+    assert_refused(await gateway.call("X"))
+    _, record = await gateway.records()
+    assert (len(gateway.provider.sent), record.state) == (1, State.FREE)
+    assert [attempt.knowledge for attempt in record.attempts] == [Knowledge.NOT_SENT]
+
+
+async def test_a_keyed_write_goes_on_in_another_memory(rig: MakeRig) -> None:
+    """What was sent before is known downstream: it waits for nothing."""
+    wires = Wires()
+    gateway = await rig(keyed(), wrap=wires)
+
+    def moves(name: str, args: tuple[object, ...]) -> bool:
+        if marking(State.SENT)(name, args):
+            changed(wires)
+        return False
+
+    wires.it.loses = moves
+    assert (await gateway.call()).ok
+    assert len(gateway.provider.sent) == 1
+
+
+def changed(wires: Wires) -> None:
+    """From now on the store says that its memory is another."""
+    wires.it.changed_at = wires.it.now()
+
+
+def assert_refused(envelope: Envelope) -> None:
+    """It says that nothing was executed, and when to come back."""
+    assert envelope.error is not None
+    told = envelope.error
+    assert (told.code, told.outcome) == (ErrorCode.STORE_UNAVAILABLE, CallOutcome.NOT_EXECUTED)
+    assert told.retry_after_s is not None
+    # total, grace and lease.
+    assert 35 < told.retry_after_s <= 45

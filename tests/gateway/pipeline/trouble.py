@@ -1,9 +1,10 @@
 """A real store behind a wire that a test can cut: what goes in may be lost, and what comes out too."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, cast
 
-from gateway.stages.execute.operation.ports import Change, OperationStore, StoreUnavailableError
+from gateway.stages.execute.operation.ports import Change, OperationStore, Snapshot, StoreUnavailableError
 from gateway.stages.execute.operation.record import State
 
 Loses = Callable[[str, tuple[Any, ...]], bool]
@@ -42,6 +43,16 @@ class Wire:
         self.delays: Delays | None = None
         """Awaited before a call goes in; what it raises is what the caller hears."""
         self.lost = 0
+        self._changed_at: float | None = None
+
+    @property
+    def changed_at(self) -> float | None:
+        """The store's, until a test says otherwise."""
+        return self._changed_at or self._store.changed_at
+
+    @changed_at.setter
+    def changed_at(self, at: float) -> None:
+        self._changed_at = at
 
     def __getattr__(self, name: str) -> Any:
         """The store's own member, with the wire in between where it is awaited."""
@@ -50,7 +61,6 @@ class Wire:
             "durable",
             "caveats",
             "epoch",
-            "changed_at",
             "now",
             "wall",
             "wall_as_of",
@@ -68,7 +78,7 @@ class Wire:
             answer = None if cut and not self.reply_lost else await member(*args, **kwargs)
             if cut:
                 raise StoreUnavailableError("the wire is cut")
-            return answer
+            return replace(answer, changed_at=self.changed_at) if isinstance(answer, Snapshot) else answer
 
         return through
 

@@ -25,11 +25,14 @@ class Snapshot:
 
     Attributes:
         now: the store's clock, seconds.
+        changed_at: `OperationStore.changed_at` when this was asked for. Where it is another by now, what is read here may be
+            another memory's, and proves nothing of this one.
         occurrences: every kept record of the identity (tombstones included), oldest occurrence first.
         holders: who stands on the asked holds now.
     """
 
     now: float
+    changed_at: float | None
     occurrences: tuple[Record, ...]
     holders: tuple[tuple[Hold, Record], ...]
 
@@ -157,7 +160,7 @@ class OperationStore(ApprovalStore, Protocol):
     @property
     def changed_at(self) -> float | None:
         """When (store's clock) this memory was last found to be another than before, and may have forgotten what was
-        sent until then. None: never, as far as anybody knows.
+        sent until then. None: never, as far as anybody knows. While it stays the same, so does the memory.
         """
         ...
 
