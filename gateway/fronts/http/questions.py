@@ -143,7 +143,10 @@ def settle_request(document: Mapping[str, Any]) -> SettleRequest:
         raise _misshapen(f"settled_as must be {' or '.join(SettledAs)}")
     if not isinstance(evidence, str) or not evidence.strip() or len(evidence) > _MAX_EVIDENCE:
         raise _misshapen(f"evidence must say, in 1 to {_MAX_EVIDENCE} characters, what the settlement rests on")
-    return SettleRequest(settled_as=SettledAs(settled_as), evidence=evidence.strip(), result=document.get("result"))
+    said, result = SettledAs(settled_as), document.get("result")
+    if result is not None and said is not SettledAs.EXECUTED:
+        raise _misshapen(f"what ended as {said} has no result; leave result out, or settle as {SettledAs.EXECUTED}")
+    return SettleRequest(settled_as=said, evidence=evidence.strip(), result=result)
 
 
 def force_request(document: Mapping[str, Any]) -> ForceRequest:

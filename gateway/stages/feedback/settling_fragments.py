@@ -17,6 +17,19 @@ _HINDRANCES: Final[Mapping[str, str]] = {
     State.LISTENING: "cannot be settled as not executed while the gateway still listens for its answer",
 }
 
+# No settlement is taken back: somebody may have acted on it. What can still be done depends on what it said.
+_INSTEAD: Final[Mapping[str, str]] = {
+    State.DONE: "A settlement stands. If it was not executed after all, do it once more on purpose: "
+    "call it with repeat_of, which a person must approve.",
+    State.REFUSED: "A settlement stands. If it was executed after all, see to it that nobody makes the same call again: "
+    "once the refusal is forgotten, it is carried out.",
+    State.FREE: "A settlement stands. If it was executed after all, see to it that nobody makes the same call again: "
+    "it would be carried out.",
+    State.CLAIMED: "Wait until its call has ended, then read the operation.",
+    State.SENT: "Wait until its call has ended, then read the operation.",
+    State.LISTENING: "Wait until it is listening no more, then settle it.",
+}
+
 
 def _needing(context: Context) -> str:
     """What it is that needs the permission: a tool, or the settling of what it has done."""
@@ -29,6 +42,10 @@ def _unsettled(context: Context) -> str:
     return _HINDRANCES.get(context.state or "", "cannot be settled in this way")
 
 
+def _instead(context: Context) -> str:
+    return _INSTEAD.get(context.state or "", "Read the operation, then correct the settlement.")
+
+
 SETTLING_FRAGMENTS: Final[Mapping[str, Callable[[Context], str]]] = MappingProxyType(
-    {"needing": _needing, "unsettled": _unsettled}
+    {"needing": _needing, "unsettled": _unsettled, "instead": _instead}
 )

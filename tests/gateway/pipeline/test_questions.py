@@ -240,6 +240,18 @@ async def test_what_is_settled_cannot_be_settled_again(rig: MakeRig) -> None:
     assert (await gateway.pipeline.settle(listening, DONE, SETTLER)).data["state"] == "done"
 
 
+async def test_what_was_freed_is_not_settled_as_executed(rig: MakeRig) -> None:
+    """Somebody may act on it already; the operator is told what can still be done."""
+    gateway = await rig(plain())
+    operation_id = await in_doubt(gateway)
+    await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)
+    again = await gateway.pipeline.settle(operation_id, DONE, SETTLER)
+    assert code_of(again) == ErrorCode.INVALID_SETTLEMENT
+    assert again.error is not None
+    assert "see to it that nobody makes the same call again" in again.error.message
+    assert (await gateway.record()).state is State.FREE
+
+
 async def test_the_catalogue_is_what_the_caller_may_use(rig: MakeRig) -> None:
     """Without the permission a tool is not there; each says what a call of it needs."""
     caller_key = {"name": "by_key", "identity": {"fields": "caller"}}
