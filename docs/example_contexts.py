@@ -125,6 +125,7 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
         replace(REFUND, state="done"),
         replace(REFUND, state="free"),
         replace(REFUND, state="unknown_listening"),
+        replace(REFUND, reason="result.refund_id does not satisfy `required`, as issue_refund declares its result"),
     ),
     _C.APPROVER_NOT_ENTITLED: (
         replace(

@@ -149,7 +149,11 @@ class Questions:
             return self._refuse(ErrorCode.FORBIDDEN, record, permission=OPERATIONS_SETTLE)
         event = _EVENTS[settlement.settled_as]
         by = f"operator:{caller.subject}"
-        word = await self._word(record, settlement, by)
+        # A person's word is shown as the tool of today shows results, where that of the record is gone.
+        tool = await self._pins.tool_of(record) or self._parts.tools.catalogue.get(record.origin.tool)
+        if (misfit := _misfit(tool, settlement)) is not None:
+            return self._refuse(ErrorCode.INVALID_SETTLEMENT, record, reason=misfit)
+        word = self._word(record, settlement, by, tool)
         try:
             after = await self._keeper.move(
                 record,
@@ -210,10 +214,8 @@ class Questions:
             "tombstone": record.tombstone,
         }
 
-    async def _word(self, record: Record, settlement: SettleRequest, by: str) -> Settlement:
+    def _word(self, record: Record, settlement: SettleRequest, by: str, tool: Tool | None) -> Settlement:
         result, code = None, ErrorCode.REJECTED.value if settlement.settled_as is SettledAs.REFUSED else None
-        # A person's word is shown as the tool of today shows results, where that of the record is gone.
-        tool = await self._pins.tool_of(record) or self._parts.tools.catalogue.get(record.origin.tool)
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
             telling = afterwards(self._parts, tool, record, trace_id=None)
             envelope = telling.found(settlement.result, record)
@@ -248,6 +250,14 @@ def may_see(record: Record, caller: Caller) -> bool:
         return False
     allowed = {OPERATIONS_READ, OPERATIONS_SETTLE} & caller.permissions
     return bool(allowed) or record.origin.subject == caller.subject
+
+
+def _misfit(tool: Tool | None, settlement: SettleRequest) -> str | None:
+    """Where the result of a settlement departs from what the tool declares; None: it fits, or there is none."""
+    if tool is None or tool.result is None or settlement.result is None:
+        return None
+    fault = tool.result.fault(settlement.result)
+    return None if fault is None else f"result{fault.removeprefix('data')}, as {tool.name} declares its result"
 
 
 def unavailable() -> Envelope:

@@ -19,15 +19,15 @@ _HINDRANCES: Final[Mapping[str, str]] = {
 
 # No settlement is taken back: somebody may have acted on it. What can still be done depends on what it said.
 _INSTEAD: Final[Mapping[str, str]] = {
-    State.DONE: "A settlement stands. If it was not executed after all, do it once more on purpose: "
+    State.DONE: "Stop: a settlement stands. If it was not executed after all, do it once more on purpose: "
     "call it with repeat_of, which a person must approve.",
-    State.REFUSED: "A settlement stands. If it was executed after all, see to it that nobody makes the same call again: "
-    "once the refusal is forgotten, it is carried out.",
-    State.FREE: "A settlement stands. If it was executed after all, see to it that nobody makes the same call again: "
-    "it would be carried out.",
-    State.CLAIMED: "Wait until its call has ended, then read the operation.",
-    State.SENT: "Wait until its call has ended, then read the operation.",
-    State.LISTENING: "Wait until it is listening no more, then settle it.",
+    State.REFUSED: "Stop: a settlement stands. If it was executed after all, see to it that nobody makes the same call "
+    "again: once the refusal is forgotten, it is carried out.",
+    State.FREE: "Stop: a settlement stands. If it was executed after all, see to it that nobody makes the same call "
+    "again: it would be carried out.",
+    State.CLAIMED: "Wait for its call to end before you settle it.",
+    State.SENT: "Wait for its call to end before you settle it.",
+    State.LISTENING: "Wait for the gateway to stop listening before you settle it so.",
 }
 
 
@@ -43,6 +43,8 @@ def _unsettled(context: Context) -> str:
 
 
 def _instead(context: Context) -> str:
+    if context.reason:
+        return "Correct the result, or leave it out where only the effect is known."
     return _INSTEAD.get(context.state or "", "Read the operation, then correct the settlement.")
 
 

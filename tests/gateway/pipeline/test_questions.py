@@ -1,6 +1,7 @@
 """What may be asked besides a call, by whom; and an operator's word."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -238,6 +239,23 @@ async def test_what_is_settled_cannot_be_settled_again(rig: MakeRig) -> None:
     assert listening is not None
     assert code_of(await gateway.pipeline.settle(listening, NOT_DONE, SETTLER)) == ErrorCode.INVALID_SETTLEMENT
     assert (await gateway.pipeline.settle(listening, DONE, SETTLER)).data["state"] == "done"
+
+
+async def test_a_result_that_does_not_fit_settles_nothing(rig: MakeRig) -> None:
+    """It would be lost; the member that does not fit is named, and without a result the effect alone is settled."""
+    declared = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    gateway = await rig(plain({"result": declared}))
+    operation_id = await in_doubt(gateway)
+    word = replace(DONE, result={"id": "L-1", "key": None})
+    refused = await gateway.pipeline.settle(operation_id, word, SETTLER)
+    assert code_of(refused) == ErrorCode.INVALID_SETTLEMENT
+    assert refused.error is not None
+    assert (
+        "result.n does not satisfy `required`, as act declares its result. Correct the result" in refused.error.message
+    )
+    assert (await gateway.record()).state is State.UNKNOWN
+    settled = await gateway.pipeline.settle(operation_id, replace(DONE, result=None), SETTLER)
+    assert (settled.data["state"], settled.data["code"]) == ("done", "done_result_lost")
 
 
 async def test_what_was_freed_is_not_settled_as_executed(rig: MakeRig) -> None:

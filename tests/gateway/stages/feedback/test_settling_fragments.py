@@ -46,9 +46,9 @@ def test_what_hinders_a_settlement_is_said(state: State | None, words: str) -> N
         (State.DONE, "call it with repeat_of"),
         (State.REFUSED, "once the refusal is forgotten, it is carried out"),
         (State.FREE, "see to it that nobody makes the same call again: it would be carried out"),
-        (State.CLAIMED, "Wait until its call has ended"),
-        (State.SENT, "Wait until its call has ended"),
-        (State.LISTENING, "Wait until it is listening no more"),
+        (State.CLAIMED, "Wait for its call to end"),
+        (State.SENT, "Wait for its call to end"),
+        (State.LISTENING, "Wait for the gateway to stop listening"),
     ],
 )
 def test_what_cannot_be_settled_is_not_told_to_correct_the_settlement(state: State, words: str) -> None:
