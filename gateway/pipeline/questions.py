@@ -65,9 +65,17 @@ class Questions:
         return tuple(_summary(tool, held) for tool in tools if tool.permission in caller.permissions)
 
     async def operation(self, operation_id: str, caller: Caller) -> Envelope:
-        """One operation, as far as the caller may see it."""
+        """One operation, as far as the caller may see it; with its arguments for whoever made it or may settle it.
+
+        Nobody can say of an unknown how it ended without knowing what it was.
+        """
         record = await self._visible(operation_id, caller)
-        return self._not_found() if record is None else succeed(self.view(record), self._meta(record))
+        if record is None:
+            return self._not_found()
+        shown = self.view(record)
+        if OPERATIONS_SETTLE in caller.permissions or record.origin.subject == caller.subject:
+            shown["arguments"] = await self._pins.arguments_of(record)
+        return succeed(shown, self._meta(record))
 
     async def operations(self, query: OperationQuery, caller: Caller) -> Envelope:
         """Operations that fit the query, newest first."""
@@ -180,7 +188,7 @@ class Questions:
         return Readiness(ready=ready, draining=draining, warnings=tuple(warnings), checks=checks)
 
     def view(self, record: Record) -> dict[str, Any]:
-        """An operation as the wire shows it: what was done and how it stands, without bodies."""
+        """An operation as lists show it: what was done and how it stands, without bodies."""
         origin = record.origin
         return {
             "operation_id": record.operation_id,

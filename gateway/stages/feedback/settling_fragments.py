@@ -20,7 +20,7 @@ _HINDRANCES: Final[Mapping[str, str]] = {
 # No settlement is taken back: somebody may have acted on it. What can still be done depends on what it said.
 _INSTEAD: Final[Mapping[str, str]] = {
     State.DONE: "Stop: a settlement stands. If it was not executed after all, do it once more on purpose: "
-    "call it with repeat_of, which a person must approve.",
+    "call it with repeat_of, which its tool must allow and a person approve.",
     State.REFUSED: "Stop: a settlement stands. If it was executed after all, see to it that nobody makes the same call "
     "again: once the refusal is forgotten, it is carried out.",
     State.FREE: "Stop: a settlement stands. If it was executed after all, see to it that nobody makes the same call "

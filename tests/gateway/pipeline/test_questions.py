@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -29,16 +30,16 @@ def code_of(envelope: Envelope) -> ErrorCode | None:
     return None if envelope.error is None else envelope.error.code
 
 
-async def in_doubt(gateway: Rig, order: str = "A", **call: str) -> str:
+async def in_doubt(gateway: Rig, order: str = "A", **call: Any) -> str:
     """Leave a write in doubt; its id."""
     gateway.provider.writes += [cut]
-    operation_id = (await gateway.call(order, **call)).meta.operation_id  # type: ignore[arg-type]
+    operation_id = (await gateway.call(order, **call)).meta.operation_id
     assert operation_id is not None
     return operation_id
 
 
-async def test_an_operation_is_shown_whole_and_without_bodies(rig: MakeRig) -> None:
-    """What was done, how it stands and how it is known; no argument, request or result."""
+async def test_an_operation_is_shown_whole(rig: MakeRig) -> None:
+    """What was done, how it stands and how it is known; no request, result or sensitive argument."""
     gateway = await rig(plain())
     gateway.provider.writes += [acts_then(answer(500))]
     operation_id = (await gateway.call(arguments={"note": "very private"}, run_id="run", step=2)).meta.operation_id
@@ -51,6 +52,33 @@ async def test_an_operation_is_shown_whole_and_without_bodies(rig: MakeRig) -> N
     (attempt,) = shown["attempts"]
     assert (attempt["number"], attempt["known"], attempt["status"]) == (1, "unknown", 500)
     assert "very private" not in str(envelope.to_dict())
+
+
+@pytest.mark.parametrize(("caller", "told"), [(CALLER, True), (SETTLER, True), (READER, False)])
+async def test_whoever_may_settle_sees_what_the_operation_was(
+    rig: MakeRig,
+    caller: Caller,
+    told: bool,  # noqa: FBT001
+) -> None:
+    """Its arguments, without the values of sensitive ones: for them and for whoever made it, and never in a list."""
+    gateway = await rig(plain())
+    operation_id = await in_doubt(gateway, arguments={"note": "very private"})
+    shown = (await gateway.pipeline.operation(operation_id, caller)).data
+    expected = {"order": "A", "amount": 5, "urgent": False, "note": "…"}
+    assert shown.get("arguments", "not told") == (expected if told else "not told")
+    query = OperationQuery(key=shown["operation_key"])
+    (listed,) = (await gateway.pipeline.operations(query, caller)).data["operations"]
+    assert listed == {name: it for name, it in shown.items() if name != "arguments"}
+
+
+async def test_arguments_that_are_not_kept_are_not_said_to_be_none(rig: MakeRig) -> None:
+    """An operation that was forgotten had some; null says that nobody knows them."""
+    gateway = await rig(plain())
+    done = await gateway.call()
+    assert done.meta.operation_id is not None
+    assert (await gateway.pipeline.operation(done.meta.operation_id, CALLER)).data["arguments"]["order"] == "A"
+    await gateway.store.forget(retention_s=0, operation_id=done.meta.operation_id)
+    assert (await gateway.pipeline.operation(done.meta.operation_id, CALLER)).data["arguments"] is None
 
 
 @pytest.mark.parametrize(("caller", "sees"), [(CALLER, True), (OTHER, False), (READER, True), (STRANGER, False)])
