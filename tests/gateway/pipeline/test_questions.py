@@ -234,7 +234,9 @@ async def test_a_person_settles_as_not_executed(rig: MakeRig) -> None:
     """It is free: the next call acts, as the same operation."""
     gateway = await rig(keyed({"retry.max_attempts": 1, "downstream_key.window": "1m"}))
     operation_id = await in_doubt(gateway)
-    assert (await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)).data["state"] == "free"
+    freed = (await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)).data
+    assert (freed["state"], freed["settled_by"], freed["evidence"]) == ("free", "operator:lead", "ledger has none")
+    assert freed["settled_at"] is not None
     again = await gateway.call()
     assert (again.ok, again.meta.operation_id) == (True, operation_id)
     assert len({it.key for it in gateway.provider.sent}) == 1
