@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -83,6 +83,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
     egress = EgressPolicy(settings.allow_private)
     telemetry = _telemetry(settings, environ)
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
+    refused = list[str]()
     parts = wire(
         settings,
         shelf=shelf,
@@ -90,11 +91,13 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
         telemetry=telemetry,
         transport=HttpToolTransport(SystemClock(), egress=egress),
         approvers=approvers,
+        caveats=lambda: untaken(refused),
     )
 
     def reload() -> None:
-        # A list: none of them is left out because another was refused.
-        accepted = all([shelf.reload(), reload_callers()])
+        taken = {"manifests": shelf.reload(), **reload_callers()}
+        refused[:] = [name for name, was_taken in taken.items() if not was_taken]
+        accepted = not refused
         telemetry.config_reloaded(accepted=accepted)
         telemetry.manifests_loaded(shelf.catalogue.tools.values())
         log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress, accepted=accepted)
@@ -112,6 +115,7 @@ def wire(
     transport: ToolTransport,
     approvers: Approvers = NOBODY,
     shared: Shared | None = None,
+    caveats: Callable[[], Collection[str]] = tuple,
 ) -> Parts:
     """The parts of a pipeline around the given edges. `shared`: other breakers and limits than those beside the store."""
     clock = SystemClock()
@@ -145,6 +149,7 @@ def wire(
         approvers=approvers,
         let_go=mcp.aclose,
         quarantined=lambda: mcp.quarantined,
+        caveats=caveats,
         choices=Choices(
             lease_s=settings.lease_s,
             waiters=settings.waiters,
@@ -211,14 +216,23 @@ def log_fault(where: str, error: BaseException) -> None:
     _log.error("unexpected fault in %s", where, exc_info=error)
 
 
-def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Approvers, Callable[[], bool]]:
-    """What proves who calls, what knows whether an approver's proof counts, and what takes their files anew (all of them?).
+def untaken(refused: Sequence[str]) -> tuple[str, ...]:
+    """What readiness says while files that changed cannot be used, and those of before stay in use; nothing of what they hold."""
+    if not refused:
+        return ()
+    return (f"Not taken anew: {', '.join(refused)}. Those of before stay in use, and the log says what is wrong.",)
+
+
+def open_callers(
+    settings: Settings, keys: KeyFile
+) -> tuple[Authenticator, Approvers, Callable[[], Mapping[str, bool]]]:
+    """What proves who calls, what knows whether an approver's proof counts, and what takes their files anew: which of them?
 
     Raises:
         SettingsError: the file of issuers cannot be used.
     """
     if settings.issuers is None:
-        return keys, Approvers(keys=keys), keys.reload
+        return keys, Approvers(keys=keys), lambda: {"API keys": keys.reload()}
     from gateway.adapters.oidc.issuers import IssuersError  # noqa: PLC0415 - and its HTTP client and cryptography:
     from gateway.adapters.oidc.tokens import Tokens  # noqa: PLC0415 - nobody else needs them
 
@@ -228,7 +242,8 @@ def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Appr
     except IssuersError as wrong:
         raise SettingsError(str(wrong)) from wrong
     credentials = Credentials(keys, tokens)
-    return credentials, Approvers(keys=keys, tokens=tokens), lambda: all([keys.reload(), tokens.reload()])
+    both = Approvers(keys=keys, tokens=tokens)
+    return credentials, both, lambda: {"API keys": keys.reload(), "issuers": tokens.reload()}
 
 
 def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:

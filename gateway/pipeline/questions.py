@@ -181,7 +181,7 @@ class Questions:
                 await store.check()
         except StoreUnavailableError as error:
             checks["store"] = str(error) or "the store does not answer"
-        warnings = list(store.caveats)
+        warnings = [*store.caveats, *self._parts.caveats()]
         if store.clock_stepped_back():
             warnings.append("The wall clock has stepped back by more than 5 s; same-key replays are stopped.")
         ready = checks["store"] == "ok" and not draining
