@@ -1,7 +1,7 @@
 """What may be asked besides a call: operations, rows, the catalogue, how this process is; and an operator's word."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
@@ -38,7 +38,7 @@ from gateway.stages.monitor.headroom import Declared
 from gateway.stages.monitor.signals import signals_of
 from gateway.stages.normalise.stored import store_answer
 
-_EVENTS = {
+EVENTS: Final = {
     SettledAs.EXECUTED: Event.OPERATOR_DONE,
     SettledAs.NOT_EXECUTED: Event.OPERATOR_FREE,
     SettledAs.REFUSED: Event.OPERATOR_REFUSED,
@@ -155,7 +155,7 @@ class Questions:
             return self._not_found()
         if OPERATIONS_SETTLE not in caller.permissions:
             return self._refuse(ErrorCode.FORBIDDEN, record, permission=OPERATIONS_SETTLE)
-        event = _EVENTS[settlement.settled_as]
+        event = EVENTS[settlement.settled_as]
         by = f"operator:{caller.subject}"
         # A person's word is shown as the tool of today shows results, where that of the record is gone.
         tool = await self._pins.tool_of(record) or self._parts.tools.catalogue.get(record.origin.tool)
