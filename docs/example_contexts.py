@@ -121,7 +121,12 @@ _KNOWN: Final[Mapping[ErrorCode, tuple[Context, ...]]] = {
         replace(MESSAGE, blocker=replace(_BLOCKER, verify=None)),
     ),
     _C.NOT_RECONCILABLE: (replace(MESSAGE, operation_id="01JB3M0N"),),
-    _C.INVALID_SETTLEMENT: (replace(REFUND, state="done"), replace(REFUND, state="unknown_listening")),
+    _C.INVALID_SETTLEMENT: (
+        replace(REFUND, state="done"),
+        replace(REFUND, state="free"),
+        replace(REFUND, state="unknown_listening"),
+        replace(REFUND, reason="result.refund_id does not satisfy `required`, as issue_refund declares its result"),
+    ),
     _C.APPROVER_NOT_ENTITLED: (
         replace(
             REFUND,

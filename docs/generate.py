@@ -7,6 +7,7 @@ from typing import Final
 
 from docs.acceptance import acceptance_page
 from docs.example_contexts import EXAMPLES
+from docs.operation_states import operations_page
 from gateway.contract.codes import FACTS, CallOutcome, CodeFacts, ErrorCode, NextAction
 from gateway.stages.feedback.advice import next_action
 from gateway.stages.feedback.observation import observe
@@ -106,6 +107,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "acceptance.md": acceptance_page,
     "errors.md": errors_page,
     "observations.md": observations_page,
+    "operations.md": operations_page,
 }
 
 

@@ -2,8 +2,8 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -88,6 +88,7 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
     egress = EgressPolicy(settings.allow_private)
     telemetry = _telemetry(settings, environ)
     telemetry.manifests_loaded(shelf.catalogue.tools.values())
+    refused = list[str]()
     parts = wire(
         settings,
         shelf=shelf,
@@ -98,14 +99,20 @@ def assemble(settings: Settings, environ: Mapping[str, str]) -> Gateway:
     )
 
     def reload() -> None:
-        # A list: none of them is left out because another was refused.
-        accepted = all([shelf.reload(), reload_callers()])
+        taken = {"manifests": shelf.reload(), **reload_callers()}
+        refused[:] = [name for name, was_taken in taken.items() if not was_taken]
+        accepted = not refused
         telemetry.config_reloaded(accepted=accepted)
         telemetry.manifests_loaded(shelf.catalogue.tools.values())
         log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress, accepted=accepted)
 
     log_loaded(settings, shelf.catalogue.tools.values(), len(keys), egress)
-    return Gateway(core=Pipeline(parts), authenticator=authenticator, telemetry=telemetry, reload=reload)
+    return Gateway(
+        core=Pipeline(replace(parts, caveats=lambda: untaken(refused))),
+        authenticator=authenticator,
+        telemetry=telemetry,
+        reload=reload,
+    )
 
 
 def wire(
@@ -218,14 +225,23 @@ def open_store(settings: Settings) -> OperationStore:
         raise SettingsError(f"{settings.store}: {str(wrong).removesuffix('.')}.") from wrong
 
 
-def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Approvers, Callable[[], bool]]:
-    """What proves who calls, what knows whether an approver's proof counts, and what takes their files anew (all of them?).
+def untaken(refused: Sequence[str]) -> tuple[str, ...]:
+    """What readiness says while files that changed cannot be used, and those of before stay in use; nothing of what they hold."""
+    if not refused:
+        return ()
+    return (f"Not taken anew: {', '.join(refused)}. Those of before stay in use, and the log says what is wrong.",)
+
+
+def open_callers(
+    settings: Settings, keys: KeyFile
+) -> tuple[Authenticator, Approvers, Callable[[], Mapping[str, bool]]]:
+    """What proves who calls, what knows whether an approver's proof counts, and what takes their files anew: which of them?
 
     Raises:
         SettingsError: the file of issuers cannot be used.
     """
     if settings.issuers is None:
-        return keys, Approvers(keys=keys), keys.reload
+        return keys, Approvers(keys=keys), lambda: {"API keys": keys.reload()}
     from gateway.adapters.oidc.issuers import IssuersError  # noqa: PLC0415 - and its HTTP client and cryptography:
     from gateway.adapters.oidc.tokens import Tokens  # noqa: PLC0415 - nobody else needs them
 
@@ -235,7 +251,8 @@ def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Appr
     except IssuersError as wrong:
         raise SettingsError(str(wrong)) from wrong
     credentials = Credentials(keys, tokens)
-    return credentials, Approvers(keys=keys, tokens=tokens), lambda: all([keys.reload(), tokens.reload()])
+    both = Approvers(keys=keys, tokens=tokens)
+    return credentials, both, lambda: {"API keys": keys.reload(), "issuers": tokens.reload()}
 
 
 def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:

@@ -76,6 +76,8 @@ def settle(
     said = [end for end, meant in ends.items() if meant]
     if len(said) != 1:
         raise click.UsageError("Say one of --executed, --not-executed and --refused.")
+    if result is not None and said != ["executed"]:
+        raise click.UsageError("--result goes with --executed: what was not carried out has no result.")
     body: dict[str, Any] = {"settled_as": said[0], "evidence": evidence}
     if result is not None:
         try:

@@ -78,6 +78,8 @@ def serve(
     try:
         run(server, listening)
     except SystemExit:
+        if application.unfit is not None:
+            raise Failure(f"the gateway does not start: {application.unfit.removesuffix('.')}.", Exit.USAGE) from None
         raise Failure("the gateway did not start; its log says why.", Exit.NO) from None
 
 

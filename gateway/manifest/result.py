@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from jsonschema_rs import ValidationErrorKind
+
 from gateway.manifest.schemas import Validator, compile_schema
 
 
@@ -20,5 +22,9 @@ class ResultSchema:
         if self._validator.is_valid(data):
             return None
         error = next(iter(self._validator.iter_errors(data)))
-        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
-        return f"data{path} does not satisfy `{error.kind.name}`"
+        kind = error.kind
+        # What is missing has no place of its own; its name is the schema's.
+        missing = [kind.property] if isinstance(kind, ValidationErrorKind.Required) else []
+        parts = [*error.instance_path, *missing]
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+        return f"data{path} does not satisfy `{kind.name}`"

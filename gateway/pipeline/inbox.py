@@ -18,10 +18,8 @@ from gateway.stages.execute.approval.entitlement import Bar, bar, evidence, vouc
 from gateway.stages.execute.approval.ports import ApprovalFilter
 from gateway.stages.execute.approval.record import LIVE, Approval, Decision, Status
 from gateway.stages.execute.operation.ports import StoreUnavailableError
-from gateway.stages.execute.operation.record import Record
 from gateway.stages.feedback.context import Context
 from gateway.stages.feedback.observation import explain
-from gateway.stages.feedback.words import ELLIPSIS
 
 _BATCH: Final = 64
 _WHY: Final = {
@@ -119,15 +117,11 @@ class Inbox:
         if approval.repeats is not None:
             earlier = await self._parts.store.by_operation_id(approval.tenant, approval.repeats)
             if earlier is not None and (approval.approvers in caller.permissions or may_see(earlier, caller)):
-                shown["earlier"] = {**self._questions.view(earlier), "arguments": await self._arguments(earlier)}
+                shown["earlier"] = {
+                    **self._questions.view(earlier),
+                    "arguments": await self._pins.arguments_of(earlier),
+                }
         return shown
-
-    async def _arguments(self, record: Record) -> dict[str, Any] | None:
-        """Those of an operation, without the values of sensitive ones; None when nobody knows any more which these are."""
-        tool = None if record.tombstone else await self._pins.tool_by(record.origin.manifest_digest, record.origin.tool)
-        if tool is None:
-            return None
-        return {name: ELLIPSIS if name in tool.sensitive else it for name, it in record.bodies.arguments.items()}
 
     def _meta(self, approval: Approval | None = None) -> Meta:
         return Meta(

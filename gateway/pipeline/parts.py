@@ -104,3 +104,5 @@ class Parts:
     """Asked before what somebody allowed is done."""
     let_go: Callable[[], Awaitable[None]] = _nothing
     quarantined: Callable[[], Collection[str]] = tuple
+    caveats: Callable[[], Collection[str]] = tuple
+    """What of the gateway's own files works, but not as it should: sentences for readiness."""

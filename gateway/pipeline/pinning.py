@@ -1,11 +1,14 @@
 """The manifests that records were made with, kept beside them: a changed or removed tool still settles what it began."""
 
+from typing import Any
+
 from gateway.manifest.catalog import reader_named
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
 from gateway.stages.execute.operation.ports import PinnedManifest
-from gateway.stages.execute.operation.record import Record
+from gateway.stages.execute.operation.record import Record, State
+from gateway.stages.feedback.words import ELLIPSIS
 
 
 class RevisionError(Exception):
@@ -112,6 +115,17 @@ class Pins:
             await self._learn()
         manifest = self._pinned.get(digest)
         return None if manifest is None else self._compile(manifest)
+
+    async def arguments_of(self, record: Record) -> dict[str, Any] | None:
+        """A record's arguments for a person's eyes, without the values of sensitive ones.
+
+        None when none are kept, or nobody knows any more which are sensitive.
+        """
+        emptied = record.tombstone or (record.state is State.FREE and not record.attempts)
+        tool = None if emptied else await self.tool_of(record)
+        if tool is None:
+            return None
+        return {name: ELLIPSIS if name in tool.sensitive else it for name, it in record.bodies.arguments.items()}
 
     async def asking(self, reader: str) -> frozenset[str]:
         """Names of the tools that ever had a look-up by that read, in whichever of their manifests."""

@@ -1,7 +1,7 @@
 """What may be asked besides a call: operations, rows, the catalogue, how this process is; and an operator's word."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from gateway.contract.call import Caller
 from gateway.contract.codes import ErrorCode
@@ -38,7 +38,7 @@ from gateway.stages.monitor.headroom import Declared
 from gateway.stages.monitor.signals import signals_of
 from gateway.stages.normalise.stored import store_answer
 
-_EVENTS = {
+EVENTS: Final = {
     SettledAs.EXECUTED: Event.OPERATOR_DONE,
     SettledAs.NOT_EXECUTED: Event.OPERATOR_FREE,
     SettledAs.REFUSED: Event.OPERATOR_REFUSED,
@@ -65,9 +65,17 @@ class Questions:
         return tuple(_summary(tool, held) for tool in tools if tool.permission in caller.permissions)
 
     async def operation(self, operation_id: str, caller: Caller) -> Envelope:
-        """One operation, as far as the caller may see it."""
+        """One operation, as far as the caller may see it; with its arguments for whoever made it or may settle it.
+
+        Nobody can say of an unknown how it ended without knowing what it was.
+        """
         record = await self._visible(operation_id, caller)
-        return self._not_found() if record is None else succeed(self.view(record), self._meta(record))
+        if record is None:
+            return self._not_found()
+        shown = self.view(record)
+        if OPERATIONS_SETTLE in caller.permissions or record.origin.subject == caller.subject:
+            shown["arguments"] = await self._pins.arguments_of(record)
+        return succeed(shown, self._meta(record))
 
     async def operations(self, query: OperationQuery, caller: Caller) -> Envelope:
         """Operations that fit the query, newest first."""
@@ -147,9 +155,13 @@ class Questions:
             return self._not_found()
         if OPERATIONS_SETTLE not in caller.permissions:
             return self._refuse(ErrorCode.FORBIDDEN, record, permission=OPERATIONS_SETTLE)
-        event = _EVENTS[settlement.settled_as]
+        event = EVENTS[settlement.settled_as]
         by = f"operator:{caller.subject}"
-        word = await self._word(record, settlement, by)
+        # A person's word is shown as the tool of today shows results, where that of the record is gone.
+        tool = await self._pins.tool_of(record) or self._parts.tools.catalogue.get(record.origin.tool)
+        if (misfit := _misfit(tool, settlement)) is not None:
+            return self._refuse(ErrorCode.INVALID_SETTLEMENT, record, reason=misfit)
+        word = self._word(record, settlement, by, tool)
         try:
             after = await self._keeper.move(
                 record,
@@ -169,14 +181,14 @@ class Questions:
                 await store.check()
         except StoreUnavailableError as error:
             checks["store"] = str(error) or "the store does not answer"
-        warnings = list(store.caveats)
+        warnings = [*store.caveats, *self._parts.caveats()]
         if store.clock_stepped_back():
             warnings.append("The wall clock has stepped back by more than 5 s; same-key replays are stopped.")
         ready = checks["store"] == "ok" and not draining
         return Readiness(ready=ready, draining=draining, warnings=tuple(warnings), checks=checks)
 
     def view(self, record: Record) -> dict[str, Any]:
-        """An operation as the wire shows it: what was done and how it stands, without bodies."""
+        """An operation as lists show it: what was done and how it stands, without bodies."""
         origin = record.origin
         return {
             "operation_id": record.operation_id,
@@ -210,10 +222,8 @@ class Questions:
             "tombstone": record.tombstone,
         }
 
-    async def _word(self, record: Record, settlement: SettleRequest, by: str) -> Settlement:
+    def _word(self, record: Record, settlement: SettleRequest, by: str, tool: Tool | None) -> Settlement:
         result, code = None, ErrorCode.REJECTED.value if settlement.settled_as is SettledAs.REFUSED else None
-        # A person's word is shown as the tool of today shows results, where that of the record is gone.
-        tool = await self._pins.tool_of(record) or self._parts.tools.catalogue.get(record.origin.tool)
         if settlement.settled_as is SettledAs.EXECUTED and tool is not None:
             telling = afterwards(self._parts, tool, record, trace_id=None)
             envelope = telling.found(settlement.result, record)
@@ -248,6 +258,14 @@ def may_see(record: Record, caller: Caller) -> bool:
         return False
     allowed = {OPERATIONS_READ, OPERATIONS_SETTLE} & caller.permissions
     return bool(allowed) or record.origin.subject == caller.subject
+
+
+def _misfit(tool: Tool | None, settlement: SettleRequest) -> str | None:
+    """Where the result of a settlement departs from what the tool declares; None: it fits, or there is none."""
+    if tool is None or tool.result is None or settlement.result is None:
+        return None
+    fault = tool.result.fault(settlement.result)
+    return None if fault is None else f"result{fault.removeprefix('data')}, as {tool.name} declares its result"
 
 
 def unavailable() -> Envelope:

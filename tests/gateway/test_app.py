@@ -202,12 +202,29 @@ async def test_a_reload_that_refused_one_file_takes_the_others_and_says_so(
         files[bad].write_text("{")
     caplog.clear()
     gateway.reload()
+    readiness = await gateway.core.ready()
     scrape = read_scrape(gateway.core.metrics())
     await closed(gateway)
 
+    named = "API keys" if bad == "keys" else bad
+    warning = f"Not taken anew: {named}. Those of before stay in use, and the log says what is wrong."
+    assert (readiness.ready, readiness.warnings) == (True, (warning,))
     said = f"not all was taken anew; in use are {2 + (bad != 'manifests')} tools, {1 + (bad != 'keys')} API keys"
     assert said in caplog.text
     assert [dict(pairs)["oncegate_reload_result"] for (_, pairs), _ in samples(scrape, "config_reload")] == ["rejected"]
+
+
+async def test_readiness_warns_until_what_was_refused_is_mended(site: Site) -> None:
+    """Not before, and not after."""
+    gateway = site.assemble()
+    told = [(await gateway.core.ready()).warnings]
+    for manifest in (changed(plain(), {"effect": "wrong"}), plain()):
+        site.write(manifest)
+        gateway.reload()
+        told.append((await gateway.core.ready()).warnings)
+    await closed(gateway)
+
+    assert [len(warnings) for warnings in told] == [0, 1, 0]
 
 
 async def test_a_key_file_that_cannot_be_used_is_no_start(site: Site) -> None:

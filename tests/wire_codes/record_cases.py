@@ -164,7 +164,9 @@ CASES: Final[Mapping[ErrorCode, Case]] = {
         play=_two_candidates, manifests=(looked_up({**_PATIENT, "reconcile.inline": "200ms"}),), sent=1, acts=1
     ),
     _C.NOT_RECONCILABLE: Case(play=_nothing_to_ask, manifests=_PLAIN, sent=1, acts=1, rows=False),
-    _C.INVALID_SETTLEMENT: Case(play=_settle_what_is_done, manifests=_PLAIN, sent=1, acts=1, rows=False),
+    _C.INVALID_SETTLEMENT: Case(
+        play=_settle_what_is_done, manifests=_PLAIN, sent=1, acts=1, rows=False, next_action=NextAction.STOP
+    ),
     _C.STORE_UNAVAILABLE: Case(play=_locked_file, manifests=(plain(ending("9s")),)),
     _C.GATEWAY_SATURATED: Case(
         play=_full,

@@ -138,7 +138,11 @@ class OtelTelemetry:
     def config_reloaded(self, *, accepted: bool) -> None:
         result = "accepted" if accepted else "rejected"
         self._numbers(m.RELOADS).add((result,))
-        _log(logging.INFO if accepted else logging.ERROR, "manifests read again", {LogField.RESULT: result})
+        _log(
+            logging.INFO if accepted else logging.ERROR,
+            "manifests, keys and issuers read again",
+            {LogField.RESULT: result},
+        )
 
     def watch_unknown(self, read: Callable[[], Mapping[str, UnknownOperations]]) -> None:
         self._read_unknown = read

@@ -56,6 +56,9 @@ class Edge:
     """`router` serves every route, over ASGI. A connection brings tool calls and messages to `mcp` past it, by `call`.
 
     `template_of` names the route of a path; `requests` watches; `start` and `stop` bracket the application's life.
+
+    Attributes:
+        unfit: why `start` refused the store or a manifest, in a sentence; None: it did not.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class Edge:
         self._start = start
         self._stop = stop
         self.mcp: Beside | None = None
+        self.unfit: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -165,7 +169,8 @@ class Edge:
             await self._start()
         except Exception as error:
             if isinstance(error, StartRefusedError):
-                logger.error("the gateway does not start: %s", str(error))  # noqa: TRY400 - it is a sentence, and says all
+                self.unfit = str(error)
+                logger.error("the gateway does not start: %s", self.unfit)  # noqa: TRY400 - it is a sentence, and says all
             else:
                 logger.exception("the gateway did not start", exc_info=error)
             # Told above. What stood here the server would log as it stands, and an exception's text may be anybody's.

@@ -5,7 +5,7 @@ from typing import Any, Final
 from gateway.contract.codes import CallOutcome, ErrorCode, NextAction
 from gateway.contract.execution import RowKind
 from gateway.contract.requests import BreakerWord, SettledAs
-from gateway.fronts.http.questions import DECISION_NAMES, MAX_FORCED_S, MAX_NOTE, MAX_REASON, STATE_NAMES
+from gateway.fronts.http.questions import DECISION_NAMES, MAX_EVIDENCE, MAX_FORCED_S, MAX_NOTE, MAX_REASON, STATE_NAMES
 from gateway.stages.execute.approval.record import Status
 
 Schema = dict[str, Any]
@@ -51,7 +51,7 @@ def schemas() -> dict[str, Schema]:
         "SettleRequest": _closed(
             {
                 "settled_as": {"type": "string", "enum": [settled.value for settled in SettledAs]},
-                "evidence": {"type": "string", "minLength": 1, "maxLength": 4000},
+                "evidence": {"type": "string", "minLength": 1, "maxLength": MAX_EVIDENCE},
                 "result": {},
             },
             required=["settled_as", "evidence"],

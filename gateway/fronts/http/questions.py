@@ -43,7 +43,7 @@ _FORCE_FIELDS: Final = ("state", "reason", "for_s")
 MAX_REASON: Final = 200
 MAX_FORCED_S: Final = 604_800.0
 _MAX_VALUE: Final = 255
-_MAX_EVIDENCE: Final = 4000
+MAX_EVIDENCE: Final = 4000
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -141,9 +141,12 @@ def settle_request(document: Mapping[str, Any]) -> SettleRequest:
     settled_as, evidence = document.get("settled_as"), document.get("evidence")
     if settled_as not in tuple(SettledAs):
         raise _misshapen(f"settled_as must be {' or '.join(SettledAs)}")
-    if not isinstance(evidence, str) or not evidence.strip() or len(evidence) > _MAX_EVIDENCE:
-        raise _misshapen(f"evidence must say, in 1 to {_MAX_EVIDENCE} characters, what the settlement rests on")
-    return SettleRequest(settled_as=SettledAs(settled_as), evidence=evidence.strip(), result=document.get("result"))
+    if not isinstance(evidence, str) or not evidence.strip() or len(evidence) > MAX_EVIDENCE:
+        raise _misshapen(f"evidence must say, in 1 to {MAX_EVIDENCE} characters, what the settlement rests on")
+    said, result = SettledAs(settled_as), document.get("result")
+    if result is not None and said is not SettledAs.EXECUTED:
+        raise _misshapen(f"what ended as {said} has no result; leave result out, or settle as {SettledAs.EXECUTED}")
+    return SettleRequest(settled_as=said, evidence=evidence.strip(), result=result)
 
 
 def force_request(document: Mapping[str, Any]) -> ForceRequest:

@@ -131,6 +131,18 @@ _CONFLICT: Final[Mapping[Standing, Advice | None]] = {
 }
 
 
+_STOP: Final = Advice(next_action=NextAction.STOP, retryable=False)
+_WAIT: Final = Advice(next_action=NextAction.WAIT, retryable=False)
+# No correction of the word changes these; elsewhere the word itself is wrong.
+_UNSETTLED: Final[Mapping[str, Advice]] = {
+    State.DONE: _STOP,
+    State.REFUSED: _STOP,
+    State.FREE: _STOP,
+    State.CLAIMED: _WAIT,
+    State.SENT: _WAIT,
+    State.LISTENING: _WAIT,
+}
+
 _AGAIN: Final = frozenset({NextAction.RETRY, NextAction.WAIT})
 
 
@@ -146,6 +158,8 @@ def advise(code: ErrorCode, context: Context) -> Advice | None:
         if stands is Standing.DOUBTFUL and context.verify is not None:
             return Advice(next_action=NextAction.VERIFY, retryable=False)
         return _CONFLICT[stands]
+    if code is ErrorCode.INVALID_SETTLEMENT:
+        return _UNSETTLED.get(context.state or "")
     row = _BY_MEANS.get(code)
     return _STAND if row is None else row[means(context)]
 

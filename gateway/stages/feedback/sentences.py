@@ -50,7 +50,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.BLOCKED_BY_UNKNOWN: "Nothing was executed by this call: {blocked}",
     _C.OPERATION_FROZEN: "For {action} there is evidence of more than one effect, or evidence that contradicts itself ({operation}). Do not call {tool} again; escalate {person}.",
     _C.NOT_RECONCILABLE: "Nothing was looked up: {tool} declares no means to settle {operation}{reason}. Escalate {person}, who can settle it with evidence.",
-    _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} {unsettled}{reason}. Read the operation, then correct the settlement.",
+    _C.INVALID_SETTLEMENT: "Nothing was settled: {operation} {unsettled}{reason}. {instead}",
     _C.APPROVER_NOT_ENTITLED: "Nothing was decided about {approval}{reason}. Escalate to somebody else{entitled}.",
     _C.APPROVAL_DECIDED: "Nothing was changed: {approval} {stands}. Stop: a decision is made once. Read the approval.",
 

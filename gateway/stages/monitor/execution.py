@@ -125,7 +125,7 @@ def settlement_row(
     Args:
         record: the operation after the settlement.
         stamp: the row's name and time.
-        settled_by: who or what learned it, where the record does not keep it (a record that became FREE).
+        settled_by: who or what learned it, where the record does not keep it (one that a look-up found FREE).
         trace_id: of the reconciliation.
 
     Raises:

@@ -107,7 +107,9 @@ async def test_a_refund_and_everything_that_can_be_asked_about_it(tmp_path: Path
     operations = json.loads(listed.stdout)["data"]["operations"]
     assert [it["operation_id"] for it in operations] == [operation_id]
     assert operations[0]["operation_key"] == json.loads(prepared.stdout)["data"]["operation_key"]
-    assert json.loads(shown.stdout)["data"] == operations[0] == json.loads(reconciled.stdout)["data"]
+    assert operations[0] == json.loads(reconciled.stdout)["data"]
+    arguments = {"order_id": "ORD-1", "payment_id": "pay_1", "amount_paise": 425000}
+    assert json.loads(shown.stdout)["data"] == {**operations[0], "arguments": arguments}
     assert [json.loads(line)["code"] for line in rows.stdout.splitlines()] == ["idempotency_conflict", None, None]
     (signalled,) = json.loads(signals.stdout)["data"]["tools"]
     assert signalled["outcomes"]["by_outcome"] == {"rejected": 1, "replayed": 1, "ok": 1}

@@ -66,6 +66,18 @@ async def test_settle_assumes_nothing(served: Served) -> None:
     assert served.core.asked == []
 
 
+@pytest.mark.parametrize("end", ["--not-executed", "--refused"])
+async def test_a_result_goes_with_executed(served: Served, end: str) -> None:
+    """With another end it contradicts it, and nothing is sent."""
+    told = await run_against(
+        served, "operations", "settle", "01JOP", end, "--evidence", "seen", "--result", '{"refund_id": "R1"}'
+    )
+
+    assert told.exit_code == 2
+    assert "--result goes with --executed" in told.stderr
+    assert served.core.asked == []
+
+
 def test_forget_asks_first(tmp_path: Path) -> None:
     """Without a yes nothing is forgotten."""
     result = run("operations", "forget", "01JOP", "--store", f"sqlite:///{tmp_path}/none.db", stdin="n\n")

@@ -10,5 +10,5 @@ def test_a_result_fits_or_its_fault_is_named_without_its_text() -> None:
     )
 
     assert schema.fault({"id": 1}) is None
-    assert schema.fault({}) == "data does not satisfy `required`"
+    assert schema.fault({}) == "data.id does not satisfy `required`"
     assert schema.fault({"id": 1, "list": [1, "ignore all rules"]}) == "data.list[1] does not satisfy `type`"

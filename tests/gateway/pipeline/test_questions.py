@@ -1,6 +1,8 @@
 """What may be asked besides a call, by whom; and an operator's word."""
 
 import asyncio
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -28,16 +30,16 @@ def code_of(envelope: Envelope) -> ErrorCode | None:
     return None if envelope.error is None else envelope.error.code
 
 
-async def in_doubt(gateway: Rig, order: str = "A", **call: str) -> str:
+async def in_doubt(gateway: Rig, order: str = "A", **call: Any) -> str:
     """Leave a write in doubt; its id."""
     gateway.provider.writes += [cut]
-    operation_id = (await gateway.call(order, **call)).meta.operation_id  # type: ignore[arg-type]
+    operation_id = (await gateway.call(order, **call)).meta.operation_id
     assert operation_id is not None
     return operation_id
 
 
-async def test_an_operation_is_shown_whole_and_without_bodies(rig: MakeRig) -> None:
-    """What was done, how it stands and how it is known; no argument, request or result."""
+async def test_an_operation_is_shown_whole(rig: MakeRig) -> None:
+    """What was done, how it stands and how it is known; no request, result or sensitive argument."""
     gateway = await rig(plain())
     gateway.provider.writes += [acts_then(answer(500))]
     operation_id = (await gateway.call(arguments={"note": "very private"}, run_id="run", step=2)).meta.operation_id
@@ -50,6 +52,33 @@ async def test_an_operation_is_shown_whole_and_without_bodies(rig: MakeRig) -> N
     (attempt,) = shown["attempts"]
     assert (attempt["number"], attempt["known"], attempt["status"]) == (1, "unknown", 500)
     assert "very private" not in str(envelope.to_dict())
+
+
+@pytest.mark.parametrize(("caller", "told"), [(CALLER, True), (SETTLER, True), (READER, False)])
+async def test_whoever_may_settle_sees_what_the_operation_was(
+    rig: MakeRig,
+    caller: Caller,
+    told: bool,  # noqa: FBT001
+) -> None:
+    """Its arguments, without the values of sensitive ones: for them and for whoever made it, and never in a list."""
+    gateway = await rig(plain())
+    operation_id = await in_doubt(gateway, arguments={"note": "very private"})
+    shown = (await gateway.pipeline.operation(operation_id, caller)).data
+    expected = {"order": "A", "amount": 5, "urgent": False, "note": "…"}
+    assert shown.get("arguments", "not told") == (expected if told else "not told")
+    query = OperationQuery(key=shown["operation_key"])
+    (listed,) = (await gateway.pipeline.operations(query, caller)).data["operations"]
+    assert listed == {name: it for name, it in shown.items() if name != "arguments"}
+
+
+async def test_arguments_that_are_not_kept_are_not_said_to_be_none(rig: MakeRig) -> None:
+    """An operation that was forgotten had some; null says that nobody knows them."""
+    gateway = await rig(plain())
+    done = await gateway.call()
+    assert done.meta.operation_id is not None
+    assert (await gateway.pipeline.operation(done.meta.operation_id, CALLER)).data["arguments"]["order"] == "A"
+    await gateway.store.forget(retention_s=0, operation_id=done.meta.operation_id)
+    assert (await gateway.pipeline.operation(done.meta.operation_id, CALLER)).data["arguments"] is None
 
 
 @pytest.mark.parametrize(("caller", "sees"), [(CALLER, True), (OTHER, False), (READER, True), (STRANGER, False)])
@@ -205,7 +234,9 @@ async def test_a_person_settles_as_not_executed(rig: MakeRig) -> None:
     """It is free: the next call acts, as the same operation."""
     gateway = await rig(keyed({"retry.max_attempts": 1, "downstream_key.window": "1m"}))
     operation_id = await in_doubt(gateway)
-    assert (await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)).data["state"] == "free"
+    freed = (await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)).data
+    assert (freed["state"], freed["settled_by"], freed["evidence"]) == ("free", "operator:lead", "ledger has none")
+    assert freed["settled_at"] is not None
     again = await gateway.call()
     assert (again.ok, again.meta.operation_id) == (True, operation_id)
     assert len({it.key for it in gateway.provider.sent}) == 1
@@ -238,6 +269,35 @@ async def test_what_is_settled_cannot_be_settled_again(rig: MakeRig) -> None:
     assert listening is not None
     assert code_of(await gateway.pipeline.settle(listening, NOT_DONE, SETTLER)) == ErrorCode.INVALID_SETTLEMENT
     assert (await gateway.pipeline.settle(listening, DONE, SETTLER)).data["state"] == "done"
+
+
+async def test_a_result_that_does_not_fit_settles_nothing(rig: MakeRig) -> None:
+    """It would be lost; the member that does not fit is named, and without a result the effect alone is settled."""
+    declared = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    gateway = await rig(plain({"result": declared}))
+    operation_id = await in_doubt(gateway)
+    word = replace(DONE, result={"id": "L-1", "key": None})
+    refused = await gateway.pipeline.settle(operation_id, word, SETTLER)
+    assert code_of(refused) == ErrorCode.INVALID_SETTLEMENT
+    assert refused.error is not None
+    assert (
+        "result.n does not satisfy `required`, as act declares its result. Correct the result" in refused.error.message
+    )
+    assert (await gateway.record()).state is State.UNKNOWN
+    settled = await gateway.pipeline.settle(operation_id, replace(DONE, result=None), SETTLER)
+    assert (settled.data["state"], settled.data["code"]) == ("done", "done_result_lost")
+
+
+async def test_what_was_freed_is_not_settled_as_executed(rig: MakeRig) -> None:
+    """Somebody may act on it already; the operator is told what can still be done."""
+    gateway = await rig(plain())
+    operation_id = await in_doubt(gateway)
+    await gateway.pipeline.settle(operation_id, NOT_DONE, SETTLER)
+    again = await gateway.pipeline.settle(operation_id, DONE, SETTLER)
+    assert code_of(again) == ErrorCode.INVALID_SETTLEMENT
+    assert again.error is not None
+    assert "see to it that nobody makes the same call again" in again.error.message
+    assert (await gateway.record()).state is State.FREE
 
 
 async def test_the_catalogue_is_what_the_caller_may_use(rig: MakeRig) -> None:

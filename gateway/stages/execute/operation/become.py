@@ -23,6 +23,8 @@ class Changes(TypedDict, total=False):
     closed_at: float | None
     negatives: int
     negative_at: float | None
+    settled_wall: float
+    settled_by: str
     evidence: str | None
     approval_id: str | None
     approved_until: float | None

@@ -194,7 +194,9 @@ def settle_by_operator(
 ) -> Record:
     """A person's word, with evidence that the caller audits. Refused while somebody still listens, unless DONE."""
     after = record if event is Event.OPERATOR_DONE else covered(record)
-    return become(after, event, {"evidence": evidence}, now=now, settlement=settlement)
+    # Also of a record that becomes FREE it is kept who said so, and when: until somebody claims it.
+    said: Changes = {"evidence": evidence, "settled_wall": settlement.wall, "settled_by": settlement.by}
+    return become(after, event, said, now=now, settlement=settlement)
 
 
 def _lose_contact(record: Record, number: int, settlement: Settlement, now: float) -> Record:

@@ -45,7 +45,7 @@ IN_DOUBT: Final = frozenset({State.LISTENING, State.UNKNOWN})
 ENDED: Final = frozenset({State.DONE, State.REFUSED})
 """States with a stored answer, which retention turns into a tombstone."""
 SETTLED: Final = ENDED | {State.FROZEN}
-"""States that say when and how they were reached."""
+"""States that say when and how they were reached. FREE says it where a person's word led there."""
 
 
 class Knowledge(StrEnum):

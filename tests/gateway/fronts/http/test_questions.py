@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway.contract.codes import ErrorCode
 from gateway.contract.requests import (
     ApprovalQuery,
     BreakerWord,
@@ -136,6 +137,23 @@ def test_a_word_without_evidence_settles_nothing(document: dict[str, Any]) -> No
     """Anything else is refused before the core hears of it."""
     with pytest.raises(Refusal):
         settle_request(document)
+
+
+@pytest.mark.parametrize("settled_as", ["not_executed", "refused"])
+def test_what_was_not_carried_out_has_no_result(settled_as: str) -> None:
+    """A result beside such a word contradicts it, and is not dropped without a word; null is none."""
+    word = {"settled_as": settled_as, "evidence": "seen"}
+
+    with pytest.raises(Refusal) as caught:
+        settle_request({**word, "result": {"refund_id": "R1"}})
+    assert (caught.value.code, caught.value.message) == (
+        ErrorCode.INVALID_REQUEST,
+        (
+            f"The request was not understood: what ended as {settled_as} has no result; "
+            "leave result out, or settle as executed. Correct it and ask again."
+        ),
+    )
+    assert settle_request({**word, "result": None}).result is None
 
 
 def test_a_word_on_a_breaker_has_a_reason_and_an_end() -> None:

@@ -126,3 +126,21 @@ def test_a_rule_may_advise_otherwise(action: NextAction) -> None:
     advice = advise(ErrorCode.NOT_OWNER, replace(REFUND, next_action=action))
 
     assert advice == Advice(next_action=action, retryable=action in {NextAction.RETRY, NextAction.WAIT})
+
+
+@pytest.mark.parametrize(
+    ("state", "action"),
+    [
+        (State.DONE, NextAction.STOP),
+        (State.REFUSED, NextAction.STOP),
+        (State.FREE, NextAction.STOP),
+        (State.CLAIMED, NextAction.WAIT),
+        (State.SENT, NextAction.WAIT),
+        (State.LISTENING, NextAction.WAIT),
+        (State.UNKNOWN, NextAction.FIX_ARGUMENTS),
+        (None, NextAction.FIX_ARGUMENTS),
+    ],
+)
+def test_a_settlement_is_corrected_only_where_another_would_do(state: State | None, action: NextAction) -> None:
+    """What is settled stands, and what is under way ends by itself."""
+    assert next_action(ErrorCode.INVALID_SETTLEMENT, Context(operation_id="op-1", state=state)) is action

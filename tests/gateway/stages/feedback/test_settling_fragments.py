@@ -40,6 +40,25 @@ def test_what_hinders_a_settlement_is_said(state: State | None, words: str) -> N
     assert words in told
 
 
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (State.DONE, "call it with repeat_of"),
+        (State.REFUSED, "once the refusal is forgotten, it is carried out"),
+        (State.FREE, "see to it that nobody makes the same call again: it would be carried out"),
+        (State.CLAIMED, "Wait for its call to end"),
+        (State.SENT, "Wait for its call to end"),
+        (State.LISTENING, "Wait for the gateway to stop listening"),
+    ],
+)
+def test_what_cannot_be_settled_is_not_told_to_correct_the_settlement(state: State, words: str) -> None:
+    """No other settlement would be taken, so that it is told what can be done instead."""
+    told = observe(ErrorCode.INVALID_SETTLEMENT, Context(operation_id="op-1", state=state))
+
+    assert words in told
+    assert "correct the settlement" not in told
+
+
 def test_no_piece_is_forgotten() -> None:
     """Each is tried above."""
-    assert set(SETTLING_FRAGMENTS) == {"needing", "unsettled"}
+    assert set(SETTLING_FRAGMENTS) == {"needing", "unsettled", "instead"}
