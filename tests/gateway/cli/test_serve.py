@@ -14,10 +14,9 @@ from gateway.adapters.files.keys import create_key
 from gateway.app import Gateway, assemble
 from gateway.cli.exits import Failure
 from gateway.cli.serve import announce, serve, watched
+from gateway.contract.requests import StartRefusedError
 from gateway.fronts.build import build
-from gateway.pipeline.pinning import RevisionError
 from gateway.settings import Settings
-from gateway.stages.execute.operation.ports import StoreUnfitError
 from tests.gateway.cli.run import run
 from tests.gateway.fronts.http.fake_core import FakeCore, Keys
 from tests.gateway.pipeline.rig import read
@@ -145,20 +144,18 @@ def test_a_core_that_does_not_start_is_a_no() -> None:
     assert refused.value.exit_code == 1
 
 
-@pytest.mark.parametrize(
-    "unfit", [RevisionError("act: raise identity.revision above 1."), StoreUnfitError("it evicts")]
-)
-def test_what_must_not_be_served_is_told_where_the_command_ends(unfit: Exception) -> None:
+@pytest.mark.parametrize("reason", ["act: raise identity.revision above 1.", "it evicts"])
+def test_what_must_not_be_served_is_told_where_the_command_ends(reason: str) -> None:
     """A store or a manifest that must not be used is a matter of configuration: code 2, and the reason beside it."""
 
     class Unfit(FakeCore):
         async def start(self) -> None:
-            raise unfit
+            raise StartRefusedError(reason)
 
     with pytest.raises(Failure) as refused:
         serve_core(Unfit(), Settings(port=0))
 
-    assert refused.value.message == f"the gateway does not start: {str(unfit).removesuffix('.')}."
+    assert refused.value.message == f"the gateway does not start: {reason.removesuffix('.')}."
     assert refused.value.exit_code == 2
 
 
