@@ -190,6 +190,8 @@ def _hole(found: re.Match[str]) -> Piece:
         return Reference(root, tuple(path))
     if reference is None:
         raise TemplateError("a single brace; write `{{` or `}}` for a literal one", found.start())
+    if _ENVIRONMENT.fullmatch(reference):
+        raise TemplateError(f"`{{{reference}}}` is nothing of a call; did you mean `${{{reference}}}`?", found.start())
     message = (
         f"`{{{reference}}}` is none of args.NAME, key, run.id, caller.subject, caller.tenant, caller.attributes.NAME"
     )
