@@ -168,6 +168,11 @@ def parse(text: str) -> tuple[Piece, ...]:
     return (*pieces, literal) if literal else tuple(pieces)
 
 
+def is_reference(name: str) -> bool:
+    """Whether a hole may have this in it: `args.x`, `key`."""
+    return _REFERENCE.fullmatch(name) is not None
+
+
 def unquoted(value: object) -> str | None:
     """The name in a hole without quotes, `{args.x}`: to YAML that is a map with one member, which has no value."""
     if isinstance(value, Mapping) and len(value) == 1:
