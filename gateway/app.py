@@ -34,7 +34,7 @@ from gateway.manifest.units import rate
 from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.parts import Choices, Parts
-from gateway.settings import Settings, SettingsError
+from gateway.settings import SEAL_KEY_MADE, Settings, SettingsError
 from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
@@ -182,8 +182,8 @@ def open_store(settings: Settings) -> OperationStore:
         raise SettingsError(f"accept_host is for a file that was moved here, sqlite:///PATH: {settings.store} is none.")
     if settings.store.startswith(MEMORY):
         return MemoryOperationStore(SystemClock(), rows_retention_s=settings.rows_retention_s)
+    sealer = _sealer(settings)
     try:
-        sealer = None if settings.seal_key is None else Sealer.parse(settings.seal_key.get_secret_value())
         if settings.store.startswith(_REDIS):
             from gateway.adapters.redis.opening import open_redis  # noqa: PLC0415 - see `_beside`
 
@@ -204,6 +204,17 @@ def open_store(settings: Settings) -> OperationStore:
         )
     except (StoreUnavailableError, ValueError) as wrong:
         raise SettingsError(f"{settings.store}: {str(wrong).removesuffix('.')}.") from wrong
+
+
+def _sealer(settings: Settings) -> Sealer | None:
+    if settings.seal_key is None:
+        return None
+    try:
+        return Sealer.parse(settings.seal_key.get_secret_value())
+    except ValueError as wrong:
+        raise SettingsError(
+            f"{settings.seal_key_env} cannot be used: {wrong}; a seal key is ID:BASE64, made by {SEAL_KEY_MADE}."
+        ) from wrong
 
 
 def log_fault(where: str, error: BaseException) -> None:

@@ -60,15 +60,20 @@ def _names(value: Any) -> Any:
     return value
 
 
-def _secret(value: Any) -> Any:
+_MADE: Final = "`openssl rand -base64 32`"
+SEAL_KEY_MADE: Final = "`echo k1:$(openssl rand -base64 32)`"
+"""The command that prints one."""
+
+
+def _secret(value: Any, made: str = _MADE) -> Any:
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     if not isinstance(text, str):
         return value
     parts = {part.strip().lower() for part in re.split(r"[,:]", text)}
     if not text.strip() or parts & _GUESSABLE or len(set(text)) < 4:
-        raise ValueError("anyone would guess this; generate a secret with `openssl rand -base64 32`")
+        raise ValueError(f"anyone would guess this; generate a secret with {made}")
     if len(text) < _MIN_SECRET:
-        raise ValueError(f"a secret has at least {_MIN_SECRET} characters; generate one with `openssl rand -base64 32`")
+        raise ValueError(f"a secret has at least {_MIN_SECRET} characters; generate one with {made}")
     return value
 
 
@@ -76,6 +81,7 @@ Seconds = Annotated[float, BeforeValidator(lambda value: _quantity(value, DURATI
 Size = Annotated[int, BeforeValidator(lambda value: _quantity(value, _BYTES, "64KiB or 1MiB"))]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
+_SealKey = Annotated[SecretStr | None, BeforeValidator(lambda value: _secret(value, SEAL_KEY_MADE))]
 _Command = Annotated[str, Field(min_length=1, max_length=2048, pattern=r"^[^\x00-\x20]+$")]
 _HostPort = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$")]
 _Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}/(s|m|h|d)$")]
@@ -235,7 +241,9 @@ class Settings(BaseModel):
         default="ONCEGATE_REDIS_PASSWORD",
         description="Name of the environment variable with the password of a Redis store: an address is logged and shown, and holds none.",
     )
-    seal_key: Secret = Field(default=None, description="What `seal_key_env` names. Unset: stored texts are not sealed.")
+    seal_key: _SealKey = Field(
+        default=None, description="What `seal_key_env` names. Unset: stored texts are not sealed."
+    )
     argument_hash_key: Secret = Field(default=None, description="What `argument_hash_key_env` names.")
     redis_password: Secret = Field(default=None, description="What `redis_password_env` names. Unset: no password.")
 

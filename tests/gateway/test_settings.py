@@ -137,6 +137,14 @@ def test_a_secret_that_anyone_would_guess_is_refused(name: str, secret: str) -> 
     assert "openssl rand" in refused.value.errors()[0]["msg"]
 
 
+def test_the_advice_for_a_seal_key_has_its_form() -> None:
+    """Its id and the text, where other secrets are the text alone."""
+    with pytest.raises(ValidationError) as refused:
+        Settings.model_validate({"seal_key": "abc"})
+
+    assert refused.value.errors()[0]["msg"].endswith("with `echo k1:$(openssl rand -base64 32)`")
+
+
 def test_a_secret_is_not_shown() -> None:
     """The settings' repr, which ends up in logs, hides them."""
     settings = Settings.model_validate({"seal_key": KEY, "argument_hash_key": KEY})
