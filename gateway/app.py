@@ -245,7 +245,9 @@ def open_callers(settings: Settings, keys: KeyFile) -> tuple[Authenticator, Appr
 def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:
     missing = [name for name in settings.manifest_env if name not in environ]
     if missing:
-        raise SettingsError(f"manifest_env lists {missing[0]}, which the environment does not have.")
+        raise SettingsError(
+            f"manifest_env lists {missing[0]}, which the environment does not have: export {missing[0]}=…"
+        )
     operator = Operator(
         engine=CelEngine(),
         environment={name: environ[name] for name in settings.manifest_env},

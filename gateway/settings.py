@@ -21,7 +21,7 @@ SECRETS: Final = {
 
 DURATION_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES: Final = {"B": 1, "kB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
-_QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)")
+_QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(\s*)([A-Za-z]+)")
 _GUESSABLE: Final = frozenset(
     {
         "changeme",
@@ -47,9 +47,12 @@ class SettingsError(Exception):
 def _quantity(value: Any, units: Mapping[str, float], example: str) -> Any:
     if not isinstance(value, str) or not (matched := _QUANTITY.fullmatch(value.strip())):
         return value
-    if matched[2] not in units:
+    number, space, unit = matched.groups()
+    if unit not in units:
         raise ValueError(f"write it with a unit, as in {example}")
-    return float(matched[1]) * units[matched[2]]
+    if space:
+        raise ValueError(f"write number and unit without a space, as in {number}{unit}")
+    return float(number) * units[unit]
 
 
 def _names(value: Any) -> Any:

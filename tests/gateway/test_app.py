@@ -83,7 +83,10 @@ async def test_secrets_come_from_the_environment_or_a_directory(site: Site) -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"manifest_env": ["API", "MISSING"]}, "manifest_env lists MISSING, which the environment does not have"),
+        (
+            {"manifest_env": ["API", "MISSING"]},
+            "manifest_env lists MISSING, which the environment does not have: export MISSING=",
+        ),
         ({"manifests": "/nowhere"}, "the manifests in /nowhere cannot be used"),
         ({"secrets_dir": "/nowhere"}, "secrets_dir /nowhere: No such file or directory"),
         (

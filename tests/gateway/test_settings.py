@@ -29,6 +29,13 @@ def test_durations_have_a_unit_or_are_seconds(text: Any, seconds: float) -> None
     assert Settings.model_validate({"lease_s": text}).lease_s == seconds
 
 
+def test_a_space_before_the_unit_is_told() -> None:
+    """Without one the value is taken; as it stands it looks like no quantity at all."""
+    for name, text, right in (("lease_s", "2.5 s", "2.5s"), ("request_bytes", "64 KiB", "64KiB")):
+        with pytest.raises(ValidationError, match=f"without a space, as in {right}"):
+            Settings.model_validate({name: text})
+
+
 @pytest.mark.parametrize(
     ("text", "size"), [("64KiB", 65536), ("1MiB", 1048576), ("2kB", 2000), ("2048", 2048), (4096, 4096)]
 )
