@@ -34,7 +34,7 @@ from gateway.manifest.units import rate
 from gateway.pipeline.advances import Advances
 from gateway.pipeline.core import Pipeline
 from gateway.pipeline.parts import Choices, Faults, Parts
-from gateway.settings import Settings, SettingsError
+from gateway.settings import SEAL_KEY_MADE, Settings, SettingsError
 from gateway.stages.execute.approval.ports import NOBODY, Approvers
 from gateway.stages.execute.attempt.ports import ToolTransport
 from gateway.stages.execute.breaker.guard import Guard
@@ -201,8 +201,8 @@ def open_store(settings: Settings) -> OperationStore:
         raise SettingsError(f"accept_host is for a file that was moved here, sqlite:///PATH: {settings.store} is none.")
     if settings.store.startswith(MEMORY):
         return MemoryOperationStore(SystemClock(), rows_retention_s=settings.rows_retention_s)
+    sealer = _sealer(settings)
     try:
-        sealer = None if settings.seal_key is None else Sealer.parse(settings.seal_key.get_secret_value())
         if settings.store.startswith(_REDIS):
             from gateway.adapters.redis.opening import open_redis  # noqa: PLC0415 - see `_beside`
 
@@ -232,6 +232,17 @@ def untaken(refused: Sequence[str]) -> tuple[str, ...]:
     return (f"Not taken anew: {', '.join(refused)}. Those of before stay in use, and the log says what is wrong.",)
 
 
+def _sealer(settings: Settings) -> Sealer | None:
+    if settings.seal_key is None:
+        return None
+    try:
+        return Sealer.parse(settings.seal_key.get_secret_value())
+    except ValueError as wrong:
+        raise SettingsError(
+            f"{settings.seal_key_env} cannot be used: {wrong}; a seal key is ID:BASE64, made by {SEAL_KEY_MADE}."
+        ) from wrong
+
+
 def open_callers(
     settings: Settings, keys: KeyFile
 ) -> tuple[Authenticator, Approvers, Callable[[], Mapping[str, bool]]]:
@@ -258,7 +269,9 @@ def open_callers(
 def _shelf(settings: Settings, environ: Mapping[str, str]) -> Shelf:
     missing = [name for name in settings.manifest_env if name not in environ]
     if missing:
-        raise SettingsError(f"manifest_env lists {missing[0]}, which the environment does not have.")
+        raise SettingsError(
+            f"manifest_env lists {missing[0]}, which the environment does not have: export {missing[0]}=…"
+        )
     operator = Operator(
         engine=CelEngine(),
         environment={name: environ[name] for name in settings.manifest_env},

@@ -21,7 +21,7 @@ SECRETS: Final = {
 
 DURATION_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES: Final = {"B": 1, "kB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
-_QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)")
+_QUANTITY: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(\s*)([A-Za-z]+)")
 _GUESSABLE: Final = frozenset(
     {
         "changeme",
@@ -47,9 +47,12 @@ class SettingsError(Exception):
 def _quantity(value: Any, units: Mapping[str, float], example: str) -> Any:
     if not isinstance(value, str) or not (matched := _QUANTITY.fullmatch(value.strip())):
         return value
-    if matched[2] not in units:
+    number, space, unit = matched.groups()
+    if unit not in units:
         raise ValueError(f"write it with a unit, as in {example}")
-    return float(matched[1]) * units[matched[2]]
+    if space:
+        raise ValueError(f"write number and unit without a space, as in {number}{unit}")
+    return float(number) * units[unit]
 
 
 def _names(value: Any) -> Any:
@@ -60,15 +63,20 @@ def _names(value: Any) -> Any:
     return value
 
 
-def _secret(value: Any) -> Any:
+_MADE: Final = "`openssl rand -base64 32`"
+SEAL_KEY_MADE: Final = "`echo k1:$(openssl rand -base64 32)`"
+"""The command that prints one."""
+
+
+def _secret(value: Any, made: str = _MADE) -> Any:
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     if not isinstance(text, str):
         return value
     parts = {part.strip().lower() for part in re.split(r"[,:]", text)}
     if not text.strip() or parts & _GUESSABLE or len(set(text)) < 4:
-        raise ValueError("anyone would guess this; generate a secret with `openssl rand -base64 32`")
+        raise ValueError(f"anyone would guess this; generate a secret with {made}")
     if len(text) < _MIN_SECRET:
-        raise ValueError(f"a secret has at least {_MIN_SECRET} characters; generate one with `openssl rand -base64 32`")
+        raise ValueError(f"a secret has at least {_MIN_SECRET} characters; generate one with {made}")
     return value
 
 
@@ -76,6 +84,7 @@ Seconds = Annotated[float, BeforeValidator(lambda value: _quantity(value, DURATI
 Size = Annotated[int, BeforeValidator(lambda value: _quantity(value, _BYTES, "64KiB or 1MiB"))]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Secret = Annotated[SecretStr | None, BeforeValidator(_secret)]
+_SealKey = Annotated[SecretStr | None, BeforeValidator(lambda value: _secret(value, SEAL_KEY_MADE))]
 _Command = Annotated[str, Field(min_length=1, max_length=2048, pattern=r"^[^\x00-\x20]+$")]
 _HostPort = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$")]
 _Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}/(s|m|h|d)$")]
@@ -235,7 +244,9 @@ class Settings(BaseModel):
         default="ONCEGATE_REDIS_PASSWORD",
         description="Name of the environment variable with the password of a Redis store: an address is logged and shown, and holds none.",
     )
-    seal_key: Secret = Field(default=None, description="What `seal_key_env` names. Unset: stored texts are not sealed.")
+    seal_key: _SealKey = Field(
+        default=None, description="What `seal_key_env` names. Unset: stored texts are not sealed."
+    )
     argument_hash_key: Secret = Field(default=None, description="What `argument_hash_key_env` names.")
     redis_password: Secret = Field(default=None, description="What `redis_password_env` names. Unset: no password.")
 

@@ -60,7 +60,9 @@ class Sealer:
         entries = [entry.strip() for entry in setting.split(",") if entry.strip()]
         ciphers: dict[str, Cipher] = {}
         for place, entry in enumerate(entries, start=1):
-            key_id, _, text = entry.partition(":")
+            key_id, colon, text = entry.partition(":")
+            if not colon:
+                raise ValueError(f"seal key {place}: it has no id before it")
             if not _KEY_ID.fullmatch(key_id) or key_id in ciphers:
                 raise ValueError(f"seal key {place}: its id must be new and 1 to 32 of A-Z a-z 0-9 . _ -")
             ciphers[key_id] = _cipher(_key(text, place))

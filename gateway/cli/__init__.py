@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> None:
         name = (missing.name or "").partition(".")[0]
         if not name or name in _OURS:
             raise
-        if (sys.argv[1:] if arguments is None else arguments) == ["version"]:
+        if (sys.argv[1:] if arguments is None else arguments) in (["version"], ["--version"]):
             import platform  # noqa: PLC0415 - nobody else needs it
 
             print(f"oncegate {__version__} (Python {platform.python_version()}, the client alone)")

@@ -29,4 +29,5 @@ def command(*, proposal: Proposal, gateway: Gateway, as_json: bool) -> None:
     envelope = gateway.ask("POST", path, body=proposal.body, headers=proposal.headers)
     if envelope.meta.replayed and not as_json:
         click.echo("(the stored result of an earlier call)", err=True)
+    proposal.hint(envelope)
     finish(envelope, as_json=as_json, show=print_pretty)

@@ -31,6 +31,13 @@ _AGAIN: Final = "It MAY have been carried out. Make the same call again: it is t
 _ELSEWHERE: Final = "Only if a gateway stands behind that address, it MAY have been carried out; do not send it there again before you know."
 _VERSIONED: Final = re.compile(r"/v\d+/*")
 
+_ENDS: Final[Mapping[type[httpx.HTTPError], str]] = {
+    httpx.RemoteProtocolError: "it closed the connection",
+    httpx.ReadError: "the connection broke",
+    httpx.ReadTimeout: "the time of --timeout is over",
+}
+"""How an answer fails to come, in words."""
+
 
 @dataclass(slots=True)
 class Sent:
@@ -100,7 +107,7 @@ class Gateway:
             if isinstance(error, httpx.RemoteProtocolError) and "illegal" in str(error):
                 raise self._no_gateway("answered with what is no HTTP", changes=changes) from None
             raise Failure(
-                f"the gateway at {self.url} took the request and did not answer ({type(error).__name__})."
+                f"the gateway at {self.url} took the request and did not answer: {_ENDS.get(type(error), type(error).__name__)}."
                 + (f" {_AGAIN}" if changes else ""),
                 Exit.UNKNOWN if changes else Exit.UNREACHABLE,
             ) from None

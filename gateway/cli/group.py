@@ -1,6 +1,7 @@
 """The table of commands, and the one place where an error becomes a sentence and an exit code."""
 
 import contextlib
+import difflib
 import importlib
 import os
 import sys
@@ -55,6 +56,20 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - the table's own promise, held by a test
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; `help` and `help COMMAND` are what is typed where there is no such command."""
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with the command that was probably meant."""
+        if (near := difflib.get_close_matches(args[0], COMMANDS, n=1)) and args[0] not in COMMANDS:
+            ctx.fail(f"No such command {args[0]!r}; did you mean `{near[0]}`?")
+        return super().resolve_command(ctx, args)
+
     def make_context(self, *args: Any, **named: Any) -> click.Context:
         """As click does, with the ends of `invoke`: this is where `--help` prints."""
         with _ends():
@@ -96,8 +111,16 @@ def _interrupted() -> Failure:
     return Failure(SAID, Exit.INTERRUPTED)
 
 
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
+    if wanted:
+        ctx.exit(importlib.import_module(COMMANDS["version"][0]).command.main([], standalone_mode=False))
+
+
 @click.group(
     cls=LazyGroup, epilog=EXIT_HELP, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version and exit."
 )
 def oncegate() -> None:
     """A gateway between agents and their tools: each action once, and never a claim about what nobody knows.

@@ -91,7 +91,7 @@ def list_keys(*, as_json: bool, **flags: Any) -> None:
     try:
         entries = read_keys(load_settings(flags).settings.keys)
     except (OSError, KeyFileError) as wrong:
-        raise _unusable(wrong) from None
+        raise _unusable(wrong, wanted=True) from None
     if as_json:
         print_json({"keys": [_shown(entry) for entry in entries]})
         return
@@ -111,7 +111,7 @@ def revoke(*, key_id: str, as_json: bool, **flags: Any) -> None:
     try:
         revoked = revoke_key(load_settings(flags).settings.keys, key_id)
     except (OSError, KeyFileError) as wrong:
-        raise _unusable(wrong) from None
+        raise _unusable(wrong, wanted=True) from None
     if as_json:
         print_json({"id": key_id, "revoked": revoked})
     elif revoked:
@@ -176,5 +176,7 @@ def _shown(entry: KeyEntry) -> dict[str, Any]:
     }
 
 
-def _unusable(wrong: OSError | KeyFileError) -> Failure:
-    return Failure(f"the keys cannot be used: {reason_of(wrong)}", Exit.USAGE)
+def _unusable(wrong: OSError | KeyFileError, *, wanted: bool = False) -> Failure:
+    """`wanted`: the file has to be there, which making a key does not ask."""
+    made = " `oncegate keys create` makes it." if wanted and isinstance(wrong, FileNotFoundError) else ""
+    return Failure(f"the keys cannot be used: {reason_of(wrong)}{made}", Exit.USAGE)

@@ -124,8 +124,8 @@ def _read_file(path: Path | None) -> dict[str, Any]:
     node, document = _composed(path)
     if not isinstance(document, dict):
         raise SettingsError(f"{path}: the file must hold settings as `name: value`.")
-    if node is not None and len(node.value) != len(document):
-        raise SettingsError(f"{path}: a setting is given twice.")
+    if node is not None and (twice := _given_twice(node)) is not None:
+        raise SettingsError(f"{path}: {twice.value} is given twice, again at line {twice.start_mark.line + 1}.")
     for name in document:
         if name not in Settings.model_fields:
             near = difflib.get_close_matches(str(name), Settings.model_fields, n=1)
@@ -135,6 +135,17 @@ def _read_file(path: Path | None) -> dict[str, Any]:
                 f"{path}: {name} is a secret and comes from the environment, not from a file that is copied around."
             )
     return document
+
+
+def _given_twice(node: yaml.Node) -> yaml.ScalarNode | None:
+    """The second key of a name, which YAML would take in silence."""
+    seen: set[str] = set()
+    for key, _ in node.value:
+        if isinstance(key, yaml.ScalarNode):
+            if key.value in seen:
+                return key
+            seen.add(key.value)
+    return None
 
 
 def _composed(path: Path) -> tuple[yaml.Node | None, Any]:

@@ -22,4 +22,5 @@ def command(*, proposal: Proposal, gateway: Gateway, as_json: bool) -> None:
     """  # noqa: D301 - click's mark for lines that stay lines
     path = f"/v1/tools/{quote(proposal.tool, safe='')}/prepare"
     envelope = gateway.ask("POST", path, body=proposal.body, changes=False, headers=proposal.headers)
+    proposal.hint(envelope)
     finish(envelope, as_json=as_json, show=print_fields)

@@ -9,6 +9,8 @@ from typing import IO, Any, Final
 import click
 
 from gateway.cli.exits import Exit, Failure
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +20,17 @@ class Proposal:
     tool: str
     body: Mapping[str, Any]
     headers: Mapping[str, str]
+    texts: Mapping[str, str]
+    """The arguments that were typed as name=text."""
+
+    def hint(self, envelope: Envelope) -> None:
+        """On standard error, how a value is typed that was taken for a text and has to be something else."""
+        if envelope.error is None or envelope.error.code is not ErrorCode.WRONG_TYPE:
+            return
+        for fault in envelope.error.details.get("faults", ()):
+            text = self.texts.get(fault["path"])
+            if text is not None and _is_json(text):
+                click.echo(f"note: {fault['path']}={text} is a text; as JSON it is {fault['path']}:={text}", err=True)
 
 
 _OPTIONS: Final = (
@@ -74,6 +87,7 @@ def proposal_options(command: Callable[..., None]) -> Callable[..., None]:
             tool=tool,
             body={"arguments": arguments, **{name: it for name, it in named.items() if it is not None}},
             headers={name: str(value) for name, value in headers.items() if value is not None},
+            texts=dict(word.split("=", 1) for word in words if not word.partition("=")[0].endswith(":")),
         )
         command(proposal=proposal, **rest)
 
@@ -107,6 +121,14 @@ def _from_file(document: IO[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Failure("--arguments must hold a JSON object.", Exit.USAGE)
     return value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _json(text: str, what: str) -> Any:

@@ -1,13 +1,15 @@
 """`oncegate report`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import quote
 
 import click
 
 from gateway.cli.client import Gateway, finish, gateway_options
-from gateway.cli.exits import EXIT_HELP
+from gateway.cli.exits import EXIT_HELP, Exit, Failure
 from gateway.cli.output import json_option, print_table
+from gateway.contract.codes import ErrorCode
 from gateway.stages.monitor.headroom import seconds
 
 BAR: Final = 20
@@ -32,7 +34,23 @@ def command(*, gateway: Gateway, tool: str | None, since: str | None, as_json: b
     oncegate report
     oncegate report issue_refund --since 2026-10-28T00:00:00Z
     """  # noqa: D301 - click's mark for lines that stay lines
-    finish(gateway.ask("GET", "/v1/signals", params=asked(tool, since)), as_json=as_json, show=_show)
+    tell_signals(gateway, tool, since, as_json=as_json, show=_show)
+
+
+def tell_signals(
+    gateway: Gateway, tool: str | None, since: str | None, *, as_json: bool, show: Callable[[Any], None]
+) -> None:
+    """Print what `GET /v1/signals` answers.
+
+    Raises:
+        Failure: NO where no row is of `tool` and no tool is called so.
+    """
+    signals = gateway.ask("GET", "/v1/signals", params=asked(tool, since))
+    if tool is not None and signals.error is None and not signals.data["tools"]:
+        entry = gateway.ask("GET", f"/v1/tools/{quote(tool, safe='')}")
+        if entry.error is not None and entry.error.code is ErrorCode.UNKNOWN_TOOL:
+            raise Failure(f"no row is of a tool named {tool}, and this key may use none of that name.", Exit.NO)
+    finish(signals, as_json=as_json, show=show)
 
 
 def asked(tool: str | None, since: str | None) -> dict[str, str]:

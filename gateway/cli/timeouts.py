@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from gateway.cli.client import Gateway, finish, gateway_options
+from gateway.cli.client import Gateway, gateway_options
 from gateway.cli.exits import EXIT_HELP
 from gateway.cli.output import json_option, print_table
-from gateway.cli.report import NO_CALL, asked, since_option, tell_rows, time_of, tool_argument
+from gateway.cli.report import NO_CALL, since_option, tell_rows, tell_signals, time_of, tool_argument
 
 
 @click.command(epilog=EXIT_HELP)
@@ -26,7 +26,7 @@ def command(*, gateway: Gateway, tool: str | None, since: str | None, as_json: b
     oncegate timeouts
     oncegate timeouts issue_refund --json
     """  # noqa: D301 - click's mark for lines that stay lines
-    finish(gateway.ask("GET", "/v1/signals", params=asked(tool, since)), as_json=as_json, show=_show)
+    tell_signals(gateway, tool, since, as_json=as_json, show=_show)
 
 
 def _show(data: Mapping[str, Any]) -> None:

@@ -225,7 +225,7 @@ FACTS: Final[Mapping[ErrorCode, CodeFacts]] = MappingProxyType({
     _C.RULE_ERROR: _row(_NOT, _NO, _A.ESCALATE, 403, _NEUTRAL, "Nothing was executed: a rule of the tool could not be evaluated. Do not retry; escalate to an operator."),
     _C.RULE_LOOKUP_FAILED: _row(_NOT, _YES, _A.WAIT, 503, _NEUTRAL, "Nothing was executed: what a rule of the tool needs to know could not be looked up. Make the same call again later.", 2.0),
     _C.APPROVAL_REQUIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: a person must approve this exact action first. Wait for the decision, then make the same call again."),
-    _C.APPROVAL_MISMATCH: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval is for another action. Make the call that was approved, or request an approval for this one."),
+    _C.APPROVAL_MISMATCH: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval is for another action, or none of this caller's. Make the call that was approved, or request an approval for this one."),
     _C.APPROVAL_EXPIRED: _row(_NOT, _NO, _A.REQUEST_APPROVAL, 409, _NEUTRAL, "Nothing was executed: the approval has lapsed. Request a new approval for the same action."),
     _C.APPROVAL_DENIED: _row(_NOT, _NO, _A.STOP, 403, _NEUTRAL, "Nothing was executed: an approver has denied this action. Stop, and report that it was denied."),
     _C.REPEAT_NOT_ALLOWED: _row(_NOT, _NO, _A.ESCALATE, 409, _NEUTRAL, "Nothing was executed: this action is already done and may not be repeated. Use the stored result, or escalate if a second effect is intended."),

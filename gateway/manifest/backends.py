@@ -53,6 +53,7 @@ class HttpSection(Section):
     refused_when: Source | None = Field(None, description="CEL over `data`: a success whose body says no.")
     fresh_connection: bool = Field(False, description="Never send on a connection that was used before.")
     deadline_header: HeaderName | None = Field(None, description="Header for the time left, in milliseconds.")
+    post_reads: bool = Field(False, description="Of a read by POST: it was looked at, and it changes nothing.")
 
 
 class OpenApiSection(Section):
@@ -68,6 +69,7 @@ class OpenApiSection(Section):
     refused_when: Source | None = Field(None, description="As in `http`.")
     fresh_connection: bool = Field(False, description="As in `http`.")
     deadline_header: HeaderName | None = Field(None, description="As in `http`.")
+    post_reads: bool = Field(False, description="As in `http`.")
 
 
 class McpSection(Section):

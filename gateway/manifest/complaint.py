@@ -37,6 +37,7 @@ RULES: Final[Mapping[str, str]] = {
     "mcp": "A tool of an MCP server is reached in one way, and is the one that was reviewed.",
     "template": "A template uses declared values, and each where its type can stand.",
     "url": "The host comes from the operator; values of a call are encoded text behind it.",
+    "read-method": "A read changes nothing, whatever its method; by POST it says so, and by no other method that acts.",
     "header": "Headers are well-formed and leave the connection to the gateway.",
     "credential": "Secrets stand in a manifest by reference only: ${secret:NAME}.",
     "expression": "Conditions compile, are boolean and use declared names only.",

@@ -9,6 +9,7 @@ from gateway.manifest.lint_approval import APPROVAL_RULES
 from gateway.manifest.lint_http import HTTP_RULES
 from gateway.manifest.lint_limits import LIMIT_RULES
 from gateway.manifest.lint_mcp import MCP_RULES
+from gateway.manifest.lint_templates import TEMPLATE_RULES
 from gateway.manifest.model import ManifestSource
 from gateway.manifest.notes import Notes
 from gateway.manifest.policies import Effect, Scope
@@ -229,4 +230,5 @@ RULES_OF_ONE: Final[tuple[Rule, ...]] = (
     *HTTP_RULES,
     *LIMIT_RULES,
     *MCP_RULES,
+    *TEMPLATE_RULES,
 )

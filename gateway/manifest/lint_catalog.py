@@ -114,7 +114,8 @@ def _lookup_fits(entry: _Entry, whole: _Whole) -> None:
     if lookup is None:
         return
     if lookup.tool not in whole.names:
-        message = f"there is no tool `{lookup.tool}`; {did_you_mean(lookup.tool, sorted(whole.names))}"
+        tools = {name: other.tool for name, other in whole.entries.items()}
+        message = lint_lookup.no_such_read(lookup.tool, tools, whole.names)
         entry.notes.error(("reconcile", "lookup", "tool"), "lookup", message)
     elif lookup.tool in whole.entries:
         lint_lookup.check(entry.source, whole.entries[lookup.tool].tool, whole.engine, entry.notes)

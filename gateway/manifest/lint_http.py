@@ -14,6 +14,7 @@ from gateway.manifest.yaml_events import Path
 
 _HTTP: Final[Path] = ("backend", "http")
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD"})
+_ACTING: Final = frozenset({"PUT", "PATCH", "DELETE"})
 # The connection, its framing and its host belong to the transport, and the trace to the call.
 RESERVED: Final = frozenset(
     [
@@ -76,6 +77,28 @@ def _method_fits(source: ManifestSource, notes: Notes) -> None:
     if http.method in _WITHOUT_BODY and source.effect is Effect.WRITE:
         message = f"{http.method} promises to change nothing, and what lies between may repeat it; is this a write?"
         notes.warning((*_HTTP, "method"), "shape", message)
+
+
+def _a_read_changes_nothing(source: ManifestSource, notes: Notes) -> None:
+    http, path = source.backend.http, (*_HTTP, "method")
+    reads_by_post = source.effect is Effect.READ and http.method == "POST"
+    if http.post_reads and not reads_by_post:
+        message = "`post_reads` is about reads by POST and would do nothing here; remove it"
+        notes.error((*_HTTP, "post_reads"), "no-effect", message, on_key=True)
+    if source.effect is not Effect.READ or source.backend.mcp is not None:
+        return  # whatever a tool of an MCP server does, it is called by POST
+    if http.method in _ACTING:
+        message = (
+            f"a read is sent again whenever no answer comes, and {http.method} promises to change something: write"
+            " `effect: idempotent` or `effect: write`"
+        )
+        notes.warning(path, "read-method", message)
+    elif reads_by_post and not http.post_reads:
+        message = (
+            "a read is sent again whenever no answer comes, and a POST may act each time: if it does, write"
+            " `effect: write`; if it changes nothing, such as a search, write `post_reads: true` beside the method"
+        )
+        notes.warning(path, "read-method", message)
 
 
 def _key_can_be_placed(source: ManifestSource, notes: Notes) -> None:
@@ -156,6 +179,7 @@ def _statuses_agree(source: ManifestSource, notes: Notes) -> None:
 HTTP_RULES: Final[tuple[Callable[[ManifestSource, Notes], None], ...]] = (
     _headers_are_ours_to_set,
     _method_fits,
+    _a_read_changes_nothing,
     _key_can_be_placed,
     _key_can_be_written,
     _body_is_material,

@@ -14,6 +14,18 @@ from gateway.manifest.tool import Tool
 _LOOKUP: Final = ("reconcile", "lookup")
 
 
+def no_such_read(name: str, tools: Mapping[str, Tool], names: frozenset[str]) -> str:
+    """What to say of a look-up whose tool is not there. The nearest name may be that of the write itself.
+
+    Args:
+        name: the tool that is not there.
+        tools: those that compile.
+        names: of all files, broken ones too.
+    """
+    reads = sorted(it for it in names if it not in tools or tools[it].effect is Effect.READ)
+    return f"there is no tool `{name}`" + (f"; {did_you_mean(name, reads)}" if reads else ", nor any other read")
+
+
 def check(source: ManifestSource, asked: Tool, engine: ExpressionEngine, notes: Notes) -> None:
     """Complain about a look-up that its tool cannot answer."""
     section = source.reconcile.lookup if source.reconcile is not None else None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.manifest import lint_lookup
 from gateway.manifest.complaint import did_you_mean
 from gateway.manifest.declared import names_of
 from gateway.manifest.model import ManifestSource, RuleLookupSection, RuleSection
@@ -29,8 +30,7 @@ def check(
         path: Path = ("rules", index, "lookup")
         name = section.lookup.tool
         if name not in names:
-            message = f"there is no tool `{name}`; {did_you_mean(name, sorted(names))}"
-            notes.error((*path, "tool"), "rule", message)
+            notes.error((*path, "tool"), "rule", lint_lookup.no_such_read(name, tools, names))
         elif name in tools:
             _fits(section, section.lookup, path, source, tools[name], engine, notes)
             _ends(source.name, name, (*path, "tool"), tools, notes)

@@ -168,6 +168,11 @@ def parse(text: str) -> tuple[Piece, ...]:
     return (*pieces, literal) if literal else tuple(pieces)
 
 
+def is_reference(name: str) -> bool:
+    """Whether a hole may have this in it: `args.x`, `key`."""
+    return _REFERENCE.fullmatch(name) is not None
+
+
 def unquoted(value: object) -> str | None:
     """The name in a hole without quotes, `{args.x}`: to YAML that is a map with one member, which has no value."""
     if isinstance(value, Mapping) and len(value) == 1:
@@ -190,6 +195,8 @@ def _hole(found: re.Match[str]) -> Piece:
         return Reference(root, tuple(path))
     if reference is None:
         raise TemplateError("a single brace; write `{{` or `}}` for a literal one", found.start())
+    if _ENVIRONMENT.fullmatch(reference):
+        raise TemplateError(f"`{{{reference}}}` is nothing of a call; did you mean `${{{reference}}}`?", found.start())
     message = (
         f"`{{{reference}}}` is none of args.NAME, key, run.id, caller.subject, caller.tenant, caller.attributes.NAME"
     )

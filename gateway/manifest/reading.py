@@ -1,5 +1,6 @@
 """A parsed document as a `ManifestSource`, or every complaint about its shape."""
 
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,8 @@ _WRONG_TYPES: Final[Mapping[str, str]] = {
     "model_type": "a map",
     "list_type": "a list",
 }
+# How the library begins its sentences: "Input should be …", "List should have …".
+_SHOULD: Final = re.compile(r"^\w+ should\b")
 _MANY: Final = (dict, list)
 
 
@@ -143,8 +146,7 @@ def _mend(detail: ErrorDetails) -> str:
     if kind == "string_pattern_mismatch":
         words = IN_WORDS.get(facts["pattern"])
         return f"this must match {facts['pattern']}" + (f" ({words})" if words else "")
-    message = str(detail["msg"])
-    return message[:1].lower() + message[1:]
+    return _SHOULD.sub("this must", str(detail["msg"]))
 
 
 def _path_in(document: Document, loc: tuple[int | str, ...]) -> Path:

@@ -80,8 +80,6 @@ def _mend(message: str, names: Mapping[str, Name]) -> str:
         if name.partition(".")[0] == "lookup" and not any(known.startswith("lookup.") for known in names):
             return "; declare the `lookup` whose result this is"
         return f"; {did_you_mean(name, names)}"
-    if "no matching overload" in message:
-        return "; compare values of one type, and an optional one with null first"
     return ""
 
 

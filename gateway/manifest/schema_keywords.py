@@ -4,6 +4,7 @@ It ignores unknown keywords, so a misspelt `minLenght` bounds nothing; and it kn
 and of where `default` is filled in.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -90,6 +91,15 @@ _MENDS: Final[Mapping[str, str]] = {
     "format": "this is no format of JSON Schema 2020-12, and would assert nothing; remove it or use `pattern`",
     "type": "a type is string, number, integer, boolean, object, array or null",
 }
+_NOT_OF_TYPE: Final = re.compile(r"(.*) is not of types? (.*)", re.DOTALL)
+_TYPES: Final = {
+    "array": "a list, as [order_id],",
+    "object": "a map",
+    "boolean": "true or false",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,8 @@ def faults(schema: Mapping[str, Any], *, arguments: bool) -> tuple[SchemaFault, 
     seen = {fault.path for fault in found}
     for path, message in shape_faults(schema):
         if path not in seen:
-            found.append(SchemaFault(path, _MENDS.get(str(path[-1:] and path[-1]), message)))
+            seen.add(path)  # the validator says it once for each of its vocabularies
+            found.append(SchemaFault(path, _MENDS.get(str(path[-1:] and path[-1])) or _in_words(message)))
     if not found:
         try:
             compile_schema(schema)
@@ -125,6 +136,14 @@ def faults(schema: Mapping[str, Any], *, arguments: bool) -> tuple[SchemaFault, 
     if arguments and not found:
         found += _defaults(schema)
     return tuple(found)
+
+
+def _in_words(message: str) -> str:
+    """What the validator says of a keyword's value, in the words of whoever writes YAML."""
+    if (wrong := _NOT_OF_TYPE.fullmatch(message)) is None:
+        return message
+    wanted = " or ".join(_TYPES.get(it, it) for it in re.findall(r"\w+", wrong[2]))
+    return f"{wrong[1]} stands where {wanted} has to"
 
 
 def _schemas(schema: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:

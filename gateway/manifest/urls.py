@@ -15,6 +15,7 @@ _LITERAL: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2}
 # Decoded once more by a careless server, these would end or climb out of the segment.
 _UNSAFE_IN_PATH: Final = re.compile(r"[/\\%\x00-\x1f\x7f-\x9f]")
 _HALF_A_CHARACTER: Final = re.compile(r"[\ud800-\udfff]")
+_BARE_NAME: Final = re.compile(r"\$([A-Z][A-Z0-9_]*)")
 _UNRESERVED: Final = re.compile(r"[A-Za-z0-9._~-]*")
 _CLIMBING: Final = frozenset({"", ".", ".."})
 
@@ -152,6 +153,10 @@ def _origin(text: str, *, more: bool) -> tuple[str, str]:
     scheme, slashes, rest = text.partition("://")
     authority = re.match(r"[^/?#\\]*", rest)
     host = authority[0] if authority else ""
+    if more and scheme in _PORTS and slashes and not rest:
+        raise TemplateError("no value of a call may be the host; write a host, or `${NAME}` for the operator's")
+    if (bare := _BARE_NAME.match(text)) is not None:
+        raise TemplateError(f"`{bare[0]}` is no address; did you mean `${{{bare[1]}}}`?")
     if scheme not in _PORTS or not slashes or not host:
         raise TemplateError("a URL starts with http:// or https:// and a host")
     remainder = rest[len(host) :]

@@ -83,7 +83,10 @@ async def test_secrets_come_from_the_environment_or_a_directory(site: Site) -> N
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"manifest_env": ["API", "MISSING"]}, "manifest_env lists MISSING, which the environment does not have"),
+        (
+            {"manifest_env": ["API", "MISSING"]},
+            "manifest_env lists MISSING, which the environment does not have: export MISSING=",
+        ),
         ({"manifests": "/nowhere"}, "the manifests in /nowhere cannot be used"),
         ({"secrets_dir": "/nowhere"}, "secrets_dir /nowhere: No such file or directory"),
         (
@@ -119,10 +122,21 @@ def test_a_variable_that_is_not_listed_is_refused(site: Site) -> None:
         site.assemble()
 
 
-def test_a_sealed_store_needs_a_key_that_can_be_one(site: Site) -> None:
-    """What is no key is said to be none, and nothing is opened with it."""
-    with pytest.raises(SettingsError, match="sqlite://"):
-        open_store(site.settings(seal_key="k1:not-thirty-two-bytes-of-anything"))
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("k1:not-thirty-two-bytes-of-anything", "seal key 1: not base64"),
+        (SEAL.removeprefix("k1:"), "seal key 1: it has no id before it"),
+    ],
+)
+def test_a_sealed_store_needs_a_key_that_can_be_one(site: Site, key: str, why: str) -> None:
+    """The variable and the form are named, nothing of the key is, and nothing is opened with it."""
+    with pytest.raises(SettingsError, match=f"^ONCEGATE_SEAL_KEY cannot be used: {why}") as refused:
+        open_store(site.settings(seal_key=key))
+
+    assert "; a seal key is ID:BASE64, made by `echo k1:$(openssl rand -base64 32)`." in str(refused.value)
+    assert key not in str(refused.value)
+    assert not (site.folder / "records.db").exists()
 
 
 async def test_memory_is_a_store_that_forgets(site: Site) -> None:

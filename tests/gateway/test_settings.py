@@ -29,6 +29,13 @@ def test_durations_have_a_unit_or_are_seconds(text: Any, seconds: float) -> None
     assert Settings.model_validate({"lease_s": text}).lease_s == seconds
 
 
+def test_a_space_before_the_unit_is_told() -> None:
+    """Without one the value is taken; as it stands it looks like no quantity at all."""
+    for name, text, right in (("lease_s", "2.5 s", "2.5s"), ("request_bytes", "64 KiB", "64KiB")):
+        with pytest.raises(ValidationError, match=f"without a space, as in {right}"):
+            Settings.model_validate({name: text})
+
+
 @pytest.mark.parametrize(
     ("text", "size"), [("64KiB", 65536), ("1MiB", 1048576), ("2kB", 2000), ("2048", 2048), (4096, 4096)]
 )
@@ -135,6 +142,14 @@ def test_a_secret_that_anyone_would_guess_is_refused(name: str, secret: str) -> 
         Settings.model_validate({name: secret})
 
     assert "openssl rand" in refused.value.errors()[0]["msg"]
+
+
+def test_the_advice_for_a_seal_key_has_its_form() -> None:
+    """Its id and the text, where other secrets are the text alone."""
+    with pytest.raises(ValidationError) as refused:
+        Settings.model_validate({"seal_key": "abc"})
+
+    assert refused.value.errors()[0]["msg"].endswith("with `echo k1:$(openssl rand -base64 32)`")
 
 
 def test_a_secret_is_not_shown() -> None:

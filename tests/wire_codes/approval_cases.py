@@ -83,7 +83,7 @@ async def _second_word(stand: Stand) -> Answer:
 
 CASES: Final[Mapping[ErrorCode, Case]] = {
     _C.APPROVAL_REQUIRED: Case(play=_asked_twice, manifests=_careful(), says=_REASON),
-    _C.APPROVAL_MISMATCH: Case(play=_changed_amount, manifests=_careful(), says="another action"),
+    _C.APPROVAL_MISMATCH: Case(play=_changed_amount, manifests=_careful(), says="or none of this caller's"),
     _C.APPROVAL_EXPIRED: Case(play=_too_late, manifests=_careful(expires_after="20ms"), says="has lapsed"),
     _C.APPROVAL_DENIED: Case(play=_denied, manifests=_careful(), says="was denied"),
     _C.APPROVAL_NOT_FOUND: Case(play=_nobodys, rows=False),

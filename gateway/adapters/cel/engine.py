@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from cel_expr_python import cel
 
+from gateway.adapters.cel.wording import told
 from gateway.manifest.ports import CompileError, EvaluationError, Expression, Name, NameType
 
 _DYN: Final = cel.Type.DYN
@@ -33,7 +34,6 @@ _NULLABLE: Final[Mapping[NameType, Any]] = {
     NameType.MAP: _DYN,
     NameType.ANY: _DYN,
 }
-_ERROR: Final = re.compile(r"^(?:.*?)ERROR: <input>:(\d+):(\d+): (.*)$", re.MULTILINE)
 _HAS: Final = re.compile(r"\bhas\s*\(")
 _SEVEN_BITS: Final = 0x7F
 _SHARING: Final = 16
@@ -145,7 +145,7 @@ def _compile(
     try:
         checked = cel.NewEnv(variables=typed).compile(source)
     except RuntimeError as error:
-        return _errors(str(error))
+        return told(str(error), source)
     if boolean and checked.return_type() not in (cel.Type.BOOL, _DYN):
         return (CompileError(message=f"this is {checked.return_type().name()}, and must be true or false"),)
     leaves = _leaves(source, names)
@@ -201,14 +201,6 @@ def _refers(checked: bytes, name: str) -> bool:
         prefix.append(length & _SEVEN_BITS | 0x80)
         length >>= 7
     return bytes((*prefix, length)) + text in checked
-
-
-def _errors(text: str) -> tuple[CompileError, ...]:
-    found = tuple(
-        CompileError(message=match[3].replace(" (in container '')", ""), line=int(match[1]), column=int(match[2]))
-        for match in _ERROR.finditer(text)
-    )
-    return found or (CompileError(message=_first_line(text)),)
 
 
 def _first_line(error: object) -> str:

@@ -69,11 +69,13 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
         _create(path)
         require_local(path, host)
         writing = _connect(path)
-        witness = Witness(witness_path(path))
     except (OSError, apsw.Error) as error:
         raise StoreRefusedError(_unopened(error)) from error
+    witness = None
     try:
         _prepare(writing, path)
+        # Not before the file is known to be one of ours: nothing is put beside what is somebody else's.
+        witness = Witness(witness_path(path))
         with _transaction(writing):
             upgrade(writing, scripts())
             adoption.adopt_host(writing, host, accept_host=accept_host)
@@ -86,21 +88,15 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
             witness.tell(epoch, float(adoption.recall(writing, "largest_wall")))
         reading = _connect(path)
         reading.execute("PRAGMA query_only = ON")
-    except apsw.Error as error:
+    except BaseException as error:
         writing.close()
-        witness.close()
-        raise StoreRefusedError(f"{path}: {type(error).__name__}: {error}") from error
-    except BaseException:
-        writing.close()
-        witness.close()
+        if witness is not None:
+            witness.close()
+        if isinstance(error, OSError | apsw.Error):
+            raise StoreRefusedError(_unusable(path, error)) from error
         raise
     if forgot:
-        logger.warning(
-            "the store's file %s is new, a copy or a backup, and not the one that was last written: what it has forgotten may"
-            " have been sent; tools without a key are refused until that is over, the others look first (epoch %s)",
-            str(path),
-            epoch,
-        )
+        _tell_forgotten(path, epoch)
     for connection in (writing, reading):
         # From here on waiting is ours: SQLite's own would stop the loop.
         connection.set_busy_timeout(0)
@@ -113,6 +109,15 @@ def open_file(path: Path, host: Host, sealer: Sealer, *, accept_host: bool = Fal
         changed_at=changed_at,
         witness=witness,
         hold_secret=hold_secret,
+    )
+
+
+def _tell_forgotten(path: Path, epoch: str) -> None:
+    logger.warning(
+        "the store's file %s is new, a copy or a backup, and not the one that was last written: what it has forgotten may"
+        " have been sent; tools without a key are refused until that is over, the others look first (epoch %s)",
+        str(path),
+        epoch,
     )
 
 
@@ -185,6 +190,15 @@ def _unopened(error: OSError | apsw.Error) -> str:
     if isinstance(error, FileNotFoundError):
         return "the folder of this file is not there"
     return f"the file cannot be opened: {error.strerror if isinstance(error, OSError) else error}"
+
+
+def _unusable(path: Path, error: OSError | apsw.Error) -> str:
+    """Of a file that is open."""
+    if isinstance(error, OSError):
+        return _unopened(error)
+    if isinstance(error, apsw.NotADBError):
+        return f"{path} is no SQLite database"
+    return f"{path}: {type(error).__name__}: {error}"
 
 
 def _prepare(connection: apsw.Connection, path: Path) -> None:

@@ -262,7 +262,7 @@ class SqliteOperationStore:
         try:
             inode = self._file.path.stat().st_ino
         except OSError as error:
-            raise StoreUnavailableError(f"{self._file.path}: {error}") from error
+            raise StoreUnavailableError(f"{self._file.path} cannot be looked at: {error.strerror}") from error
         if inode != self._file.inode:
             raise StoreUnavailableError(f"{self._file.path} is another file than the one that was opened")
 

@@ -101,7 +101,7 @@ def _loaded(directory: Path, environment: Mapping[str, str], secrets: Mapping[st
     if loaded.catalogue is None:
         first = next(it for it in loaded.complaints if it.severity is Severity.ERROR)
         place = f"{first.file}:{first.line}:{first.column}"
-        raise Failure(f"the manifests do not load: {place}: {first.message}.", Exit.NO)
+        raise Failure(f"the manifests do not load: {place}: {first.message}.", Exit.USAGE)
     return loaded.catalogue
 
 

@@ -40,7 +40,7 @@ FAULTS: Final[dict[str, tuple[Fault, ...]]] = {
 def replay(*, task_id: str, at: int, target: str, model: str | None, as_json: bool) -> None:
     """Make a recorded decision again and compare; exit code 1 when it is another one.
 
-    The state and all tool outputs are as recorded. No tool runs and nothing is written; the model is asked once, and
+    The state and all tool outputs are as recorded in the runner's own checkpoints. No tool runs and nothing is written; the model is asked once, and
     the gateway for its catalogue.
     """
     diff = asyncio.run(_replayed(task_id, at, target, model))

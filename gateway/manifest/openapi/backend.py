@@ -20,7 +20,7 @@ from gateway.manifest.placeholders import Reference, parse
 from gateway.manifest.yaml_events import Document, Path
 
 _SECTION: Final[Path] = ("backend", "openapi")
-_TAKEN_OVER: Final = ("statuses", "already_done", "refused_when", "fresh_connection", "deadline_header")
+_TAKEN_OVER: Final = ("statuses", "already_done", "refused_when", "fresh_connection", "deadline_header", "post_reads")
 
 
 def has_section(value: Any) -> bool:

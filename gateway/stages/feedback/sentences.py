@@ -39,7 +39,7 @@ SENTENCES: Final[Mapping[ErrorCode, str]] = MappingProxyType({
     _C.RULE_ERROR: "Nothing was executed: a rule of {tool} could not be evaluated{reason}. Do not retry; escalate {person}.",
     _C.RULE_LOOKUP_FAILED: "Nothing was executed: what a rule of {tool} needs to know could not be looked up{reason}. Make the same call again {after}.",
     _C.APPROVAL_REQUIRED: "Nothing was executed: {action} must be approved{approvers} first.{rule} Wait for the decision on {approval}{lapses}, then make the same call again.",
-    _C.APPROVAL_MISMATCH: "Nothing was executed: {approval} is for another action than {action}. Make the call that was approved, or request an approval for this one.",
+    _C.APPROVAL_MISMATCH: "Nothing was executed: {approval} is for another action than {action}, or none of this caller's. Make the call that was approved, or request an approval for this one.",
     _C.APPROVAL_EXPIRED: "Nothing was executed: {approval} of {action} has lapsed. Request a new approval for the same action.",
     _C.APPROVAL_DENIED: "Nothing was executed: {approval} of {action} was denied. Do not call {tool} again with these arguments: stop, and report that it was denied.",
     _C.REPEAT_NOT_ALLOWED: "Nothing was executed: what {tool} has done may not be repeated on purpose. Use the stored result of the first call, or escalate if a second effect is intended.",

@@ -92,8 +92,10 @@ def test_the_tool_is_one_of_the_settings_and_uses_only_names_that_they_list(mani
     unlisted = run(*line, "--manifest-env", "OTHER_URL")
     (manifests / "issue_refund.yaml").unlink()
     gone = run(*line)
+    nowhere = run(*line, "--manifests", str(manifests / "nowhere"))
 
-    assert (unlisted.exit_code, gone.exit_code) == (1, 2)
+    assert (unlisted.exit_code, gone.exit_code, nowhere.exit_code) == (2, 2, 2)
+    assert "there is no such directory" in nowhere.stderr
     assert "PAYMENTS_URL is not an environment name that the operator lists" in unlisted.stderr
     assert "there is no tool issue_refund" in gone.stderr
 

@@ -46,6 +46,7 @@ async def test_an_answer_that_does_not_come_is_not_a_no(words: tuple[str, ...], 
     await server.wait_closed()
 
     assert result.exit_code == code
+    assert "took the request and did not answer: it closed the connection." in result.stderr
     assert ("MAY have been carried out" in result.stderr) is (code == 4)
 
 

@@ -65,7 +65,15 @@ def test_a_command_that_is_none() -> None:
     result = run("serv")
 
     assert result.exit_code == 2
-    assert "No such command 'serv'" in result.stderr
+    assert "No such command 'serv'; did you mean `serve`?" in result.stderr
+    assert "No such command 'xyz'." in run("xyz").stderr
+
+
+def test_what_is_typed_for_help_and_version_is_understood() -> None:
+    """`help`, also of a command in a group, and `--version`."""
+    for words in ((), ("serve",), ("keys", "create")):
+        assert run("help", *words).stdout == run(*words, "--help").stdout != ""
+    assert run("--version").stdout == run("version").stdout
 
 
 def test_a_fault_is_a_sentence_unless_asked_otherwise() -> None:

@@ -148,4 +148,7 @@ def test_a_file_that_cannot_be_used_is_a_sentence(file: str) -> None:
 
     assert (missing.exit_code, broken.exit_code) == (2, 2)
     assert missing.stderr.startswith("error: the keys cannot be used")
+    assert missing.stderr.endswith(": No such file or directory. `oncegate keys create` makes it.\n")
+    nowhere = run("keys", "create", "--keys", f"{file}/keys.json", *WHO)
+    assert "makes it" not in nowhere.stderr
     assert broken.stderr.startswith("error: the keys cannot be used")

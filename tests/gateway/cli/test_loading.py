@@ -175,7 +175,8 @@ def test_no_variable_that_anything_of_ours_reads_is_told() -> None:
     [
         ("prot: 1\n", "there is no setting prot; did you mean port?"),
         ("- a\n", "must hold settings"),
-        ("port: 1\nport: 2\n", "given twice"),
+        ("port: 1\nstore: memory://\nport: 2\n", "port is given twice, again at line 3."),
+        ("lease_s: 5 s\n", "write number and unit without a space, as in 5s"),
         ("seal_key: abc\n", "comes from the environment"),
         ("port: [\n", "is not YAML: did not find expected node content, at line 2, column 1."),
         ("port: !!python/name:os.system\n", "is not YAML"),

@@ -4,8 +4,12 @@ import pytest
 
 from gateway.cli.exits import Failure
 from gateway.cli.proposal import parse_words
+from gateway.contract.call import Caller, ToolCall
+from gateway.contract.codes import ErrorCode
+from gateway.contract.envelope import Envelope, Meta, fail
 from tests.gateway.cli.run import run, run_against
-from tests.gateway.fronts.http.served import Served
+from tests.gateway.fronts.http.fake_core import FakeCore
+from tests.gateway.fronts.http.served import Served, serving
 
 
 def test_text_and_json() -> None:
@@ -36,6 +40,26 @@ def test_a_file_holds_an_object(document: str) -> None:
 
     assert result.exit_code == 2
     assert "--arguments" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["call", "prepare"])
+async def test_a_text_that_has_to_be_json_is_told_how_it_is_typed(command: str) -> None:
+    """What is a text by its sign, and JSON by its look; a text that is none is left alone."""
+
+    class Refusing(FakeCore):
+        async def call(self, call: ToolCall, caller: Caller) -> Envelope:  # noqa: ARG002 - the signature of a front
+            names = ("weight", "size", "count")
+            faults = [{"path": name, "keyword": "type", "expected": ["integer"]} for name in names]
+            return fail(ErrorCode.WRONG_TYPE, Meta(request_id=call.request_id), details={"faults": faults})
+
+        prepare = call
+
+    async with serving(Refusing()) as served:
+        result = await run_against(served, command, "t", "weight=4", "size=big", 'count:="4"')
+
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[0] == "note: weight=4 is a text; as JSON it is weight:=4"
+    assert result.stderr.count("note: ") == 1
 
 
 async def test_approval_and_repetition_go_with_the_call(served: Served) -> None:

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from gateway.cli.report import bar
 from gateway.contract.codes import ErrorCode
 from gateway.contract.envelope import Meta, fail
@@ -67,6 +69,25 @@ async def test_tool_and_moment_are_asked(served: Served) -> None:
     query, _ = served.core.asked[0]
     assert query == SignalQuery(tool="issue_refund", since_wall=60.0)
     assert result.stdout == "No call was answered yet.\n"
+
+
+@pytest.mark.parametrize("command", ["report", "timeouts"])
+async def test_a_tool_that_nobody_knows_is_a_no(served: Served, command: str) -> None:
+    """A name with a typo has no calls either, and that says nothing."""
+    served.core.signs = {**answer(), "tools": []}
+    results = [await run_against(served, command, "nope", *more) for more in ((), ("--json",))]
+
+    assert [(it.exit_code, it.stdout) for it in results] == [(1, "")] * 2
+    assert "no row is of a tool named nope, and this key may use none of that name." in results[0].stderr
+
+
+@pytest.mark.parametrize("command", ["report", "timeouts"])
+async def test_a_tool_that_is_gone_has_its_rows(served: Served, command: str) -> None:
+    """A tool is asked for only where no row is of it."""
+    served.core.signs = {**answer(), "tools": answer()["tools"][1:]}
+    result = await run_against(served, command, "removed")
+
+    assert result.exit_code == 0
 
 
 async def test_a_failure_is_a_sentence() -> None:

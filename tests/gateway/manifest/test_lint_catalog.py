@@ -1,11 +1,13 @@
 """Tools that name one another agree."""
 
+import json
 from typing import Any
 
 import pytest
 
+from gateway.manifest.catalog import load
 from gateway.manifest.complaint import Severity
-from tests.gateway.manifest.sample import KEYED, PLAIN, READ, REMOVED, changed, complaints, errors, loaded
+from tests.gateway.manifest.sample import KEYED, OPERATOR, PLAIN, READ, REMOVED, changed, complaints, errors, loaded
 
 SUCCESSOR = changed(KEYED, {"name": "act_2", "identity.operation": "act"})
 
@@ -15,6 +17,21 @@ def test_a_lookup_names_a_tool_that_is_there() -> None:
     found = [it.message for it in complaints(KEYED, {"reconcile.lookup.tool": "get_statu"}) if it.rule == "lookup"]
 
     assert found == ["there is no tool `get_statu`; did you mean `get_status`?"]
+
+
+def test_a_lookup_is_never_told_to_ask_a_write() -> None:
+    """The name nearest to a read that was deleted may be that of the write itself."""
+    write = changed(KEYED, {"name": "get_acts", "reconcile.lookup.tool": "get_act"})
+    lookup = {"tool": "get_act", "arguments": {"order": "{args.order}"}}
+    rules = [{"code": "not_owner", "lookup": lookup, "require": "lookup.data.status == 'a'", "message": "No."}]
+    alone = [it.message for it in load([("it.yaml", json.dumps(write))], OPERATOR).complaints if it.rule == "lookup"]
+
+    assert alone == ["there is no tool `get_act`, nor any other read"]
+    for changes in ({}, {"rules": rules, "reconcile.lookup.tool": "get_status"}):
+        said = [it.message for it in complaints(write, changes) if it.message.startswith("there is no")]
+        assert len(said) == 1
+        assert "get_acts" not in said[0]
+        assert "get_status" in said[0]
 
 
 def test_a_broken_lookup_tool_is_not_two_mistakes() -> None:

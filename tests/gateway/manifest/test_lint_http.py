@@ -73,6 +73,32 @@ def test_a_write_by_get_is_a_warning() -> None:
     assert ("shape", Severity.WARNING) in [(it.rule, it.severity) for it in found]
 
 
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("POST", "`post_reads: true`"),
+        ("PUT", "PUT promises"),
+        ("PATCH", "PATCH promises"),
+        ("DELETE", "DELETE promises"),
+    ],
+)
+def test_a_read_by_a_method_that_acts_is_a_warning(method: str, told: str) -> None:
+    """It would be sent again whenever no answer comes; by POST it may be a search."""
+    [found] = complaints(READ, {f"{HTTP}.method": method})
+
+    assert (found.severity, found.rule) == (Severity.WARNING, "read-method")
+    assert told in found.message
+
+
+def test_a_read_by_post_is_meant_where_it_says_so() -> None:
+    """Many searches are POST; nothing else may be vouched for in this way."""
+    meant = {f"{HTTP}.post_reads": True}
+
+    assert complaints(READ, {f"{HTTP}.method": "POST", **meant}) == []
+    assert [errors(base, meant) for base in (READ, KEYED)] == [["no-effect"], ["no-effect"]]
+    assert errors(READ, {f"{HTTP}.method": "DELETE", **meant}) == ["no-effect"]
+
+
 def test_free_text_in_a_keyed_body_is_a_warning() -> None:
     """The downstream compares bodies: the same key with another reason would be a mismatch."""
     found = complaints(KEYED, {f"{HTTP}.body": {"n": "{args.amount}", "note": "{args.note}"}})

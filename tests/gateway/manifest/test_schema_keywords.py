@@ -22,6 +22,8 @@ def about(properties: dict[str, Any], **root: Any) -> dict[str, Any]:
         ({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}, ("$schema",), "2020-12"),
         (about({"a": {"$ref": "https://x/y"}}), ("properties", "a", "$ref"), "own `$defs` only"),
         (about({"a": {"type": "strin"}}), ("properties", "a", "type"), "a type is string"),
+        (about({"a": {}}, required="a"), ("required",), '"a" stands where a list, as [order_id], has to'),
+        (about({"a": {"maxLength": "x"}}), ("properties", "a", "maxLength"), '"x" stands where a whole number has to'),
         (about({"a": {"pattern": "(?=x)"}}), ("properties", "a", "pattern"), "linear time"),
         (about({"a": {"format": "nope"}}), ("properties", "a", "format"), "no format"),
         (about({"a": {"$ref": "#/$defs/none"}}), (), "/$defs/none"),
@@ -50,6 +52,13 @@ def test_each_mistake_is_found_at_its_path(schema: dict[str, Any], path: tuple[A
     found = {fault.path: fault.message for fault in faults(schema, arguments=True)}
 
     assert words in found[path]
+
+
+def test_a_mistake_is_told_once() -> None:
+    """Though each vocabulary of the validator finds it."""
+    assert [it.message for it in faults(about({"a": 5}), arguments=True)] == [
+        "5 stands where true or false or a map has to"
+    ]
 
 
 def test_a_sound_schema_has_no_faults() -> None:

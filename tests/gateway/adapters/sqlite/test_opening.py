@@ -111,9 +111,18 @@ def test_a_foreign_file_is_refused_and_left_alone(path: Path, machine_host: Host
         path.write_bytes(content)
     before = path.read_bytes()
 
-    with pytest.raises(StoreRefusedError, match=r"operations\.db"):
+    with pytest.raises(StoreRefusedError, match=r"operations\.db is no (OnceGate file|SQLite database)$"):
         opening.open_file(path, machine_host, Sealer())
     assert path.read_bytes() == before
+    assert [it.name for it in path.parent.iterdir() if it.name.startswith(path.name)] == [path.name]
+
+
+def test_a_witness_that_cannot_be_had_refuses_the_file(path: Path, machine_host: Host) -> None:
+    """Without it nobody would notice a backup that is put in the file's place."""
+    opening.witness_path(path).mkdir()
+
+    with pytest.raises(StoreRefusedError, match=r"^the file cannot be opened: Is a directory$"):
+        opening.open_file(path, machine_host, Sealer())
 
 
 def test_a_missing_folder_is_refused(tmp_path: Path, machine_host: Host) -> None:

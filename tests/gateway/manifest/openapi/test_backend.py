@@ -76,7 +76,7 @@ def test_a_call_is_rendered_as_the_document_says() -> None:
 
 def test_each_field_of_the_section_has_a_test_here() -> None:
     """A new one without is a field that nobody proved to do anything."""
-    named = {"document", "operation", "digest", "server", "headers"}
+    named = {"document", "operation", "digest", "server", "headers", "post_reads"}
     taken_over = {"statuses", "already_done", "refused_when", "fresh_connection", "deadline_header"}
 
     assert set(OpenApiSection.model_fields) == named | taken_over
@@ -122,6 +122,15 @@ def test_what_else_the_section_says_is_in_the_backend() -> None:
     assert backend.refused_when.source == "!data.ok"
     assert backend.fresh_connection
     assert backend.deadline_header == "X-Left"
+
+
+def test_a_read_by_post_says_that_it_is_meant() -> None:
+    """As in `http`: somebody looked at what the operation does."""
+    read = {"effect": "read", "identity": REMOVED, "holds": REMOVED, "unknown": REMOVED}
+    meant = {**read, "backend.openapi.post_reads": True}
+
+    assert [it.rule for it in loaded(read).complaints] == ["read-method"]
+    assert loaded(meant).complaints == ()
 
 
 def test_an_argument_that_the_manifest_leaves_out_is_not_sent() -> None:
