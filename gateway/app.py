@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -28,7 +28,7 @@ from gateway.at_rest.sealing import Sealer
 from gateway.clock import Clock
 from gateway.fronts.http.credentials import Credentials
 from gateway.fronts.http.ports import Authenticator
-from gateway.loaded import MEMORY, log_loaded
+from gateway.loaded import MEMORY, log_loaded, untaken
 from gateway.manifest.building import Operator
 from gateway.manifest.units import rate
 from gateway.pipeline.advances import Advances
@@ -128,9 +128,7 @@ def wire(
 ) -> Parts:
     """The parts of a pipeline around the given edges.
 
-    Args:
-        shared: other breakers and limits than those beside the store.
-        faults: told of faults of our own, which no caller is told of in full.
+    `shared`: other breakers and limits than those beside the store. `faults`: told of what no caller is told of in full.
     """
     clock = SystemClock()
     chance = SystemChance(clock)
@@ -223,13 +221,6 @@ def open_store(settings: Settings) -> OperationStore:
         )
     except (StoreUnavailableError, ValueError) as wrong:
         raise SettingsError(f"{settings.store}: {str(wrong).removesuffix('.')}.") from wrong
-
-
-def untaken(refused: Sequence[str]) -> tuple[str, ...]:
-    """What readiness says while files that changed cannot be used, and those of before stay in use; nothing of what they hold."""
-    if not refused:
-        return ()
-    return (f"Not taken anew: {', '.join(refused)}. Those of before stay in use, and the log says what is wrong.",)
 
 
 def _sealer(settings: Settings) -> Sealer | None:

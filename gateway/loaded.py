@@ -1,7 +1,7 @@
-"""The log's words on what a gateway has in use, and on what of it cannot work."""
+"""Words on what a gateway has in use, what of it cannot work, and what was not taken anew."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gateway.adapters.http_tool.egress import EgressPolicy
@@ -40,6 +40,13 @@ def log_loaded(
     if forgets and (plain := ", ".join(sorted(tool.name for tool in every if tool.is_plain_write))):
         advice = "forgets when it ends; if that is meant, serve with --allow-volatile"
         _log.warning("every call of %s will be refused: %s %s", plain, settings.store, advice)
+
+
+def untaken(refused: Sequence[str]) -> tuple[str, ...]:
+    """What readiness says while files that changed cannot be used, and those of before stay in use; nothing of what they hold."""
+    if not refused:
+        return ()
+    return (f"Not taken anew: {', '.join(refused)}. Those of before stay in use, and the log says what is wrong.",)
 
 
 def _command(tool: Tool) -> str:
