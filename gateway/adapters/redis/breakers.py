@@ -67,12 +67,14 @@ class RedisBreakers:
                 await self._read(tuple(self._heard))
 
     async def _read(self, scopes: tuple[str, ...]) -> None:
-        (told,) = await self._ask("breakers", *scopes)
+        told, standing = await self._ask("breakers", *scopes)
+        if self._client.told is not None:
+            self._client.told(standing)
         heard_at = self._clock.monotonic()
         for place, scope in enumerate(scopes):
             breaker, until = told[2 * place : 2 * place + 2]
-            standing = Standing(breaker=breaker_of(scope, breaker), throttled_until=float(until or 0.0))
-            self._heard[scope] = (heard_at, standing)
+            stands = Standing(breaker=breaker_of(scope, breaker), throttled_until=float(until or 0.0))
+            self._heard[scope] = (heard_at, stands)
 
     async def _ask(self, name: str, *values: Value) -> list[Any]:
         if self._clock.monotonic() < self._away_until:

@@ -46,6 +46,8 @@ ONCE: Final = frozenset({"take", "give"})
 """Scripts that are never sent twice: a second run would count again."""
 
 Meet = Callable[[], Awaitable[None]]
+Standing = list[bytes]
+"""How a memory stands: its id, since when it is another, and the replication id of its server."""
 
 _REFUSED: Final = (AuthenticationError, AuthorizationError, NoPermissionError)
 """The server has answered, and would answer a second try the same."""
@@ -65,6 +67,7 @@ class Client:
         clock: the server's.
         timeout_s: for one question.
         accepted: the memories (replication ids) that have been identified; others are met first.
+        told: what to do about how the memory stands, where an answer says so.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class Client:
         """
         self.clock = ServerClock(clock)
         self.accepted: frozenset[str] = frozenset()
+        self.told: Callable[[Standing], None] | None = None
         self._route = route
         self._mine = clock
         self.timeout_s = timeout_s
@@ -95,6 +99,13 @@ class Client:
     def introduce(self, meet: Meet) -> None:
         """`meet` is called for a connection whose memory is not accepted, and must accept it or raise."""
         self._meet = meet
+
+    def renew(self, key: str) -> None:
+        """Greet the server of `key` again before it is asked anything, and meet its memory: both may be others by now."""
+        self.accepted = frozenset()
+        pool = self._route.near(key)
+        if pool is not None and pool.shared is not None:
+            pool.shared.close()
 
     async def ask(
         self, name: str, key: str, values: tuple[Value, ...] = (), *, replicas: int = 0, met: bool = True
@@ -219,6 +230,7 @@ class Client:
         connection = await pool.take()
         try:
             if memory_of(connection) not in self.accepted:
+                drop(connection)  # it may be older than what is accepted, and is greeted again
                 return None
             echo = b"%d" % next(self._echoes)
             asked_at = self._mine.monotonic()

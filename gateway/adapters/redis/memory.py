@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import orjson
 
-from gateway.adapters.redis.client import Client
+from gateway.adapters.redis.client import Client, Standing
 from gateway.adapters.redis.packing import Value
 from gateway.at_rest.hold_digests import HoldDigests
 from gateway.at_rest.sealing import Sealer, key_id_of
@@ -31,6 +31,9 @@ _log = logging.getLogger("oncegate")
 _SHARED: Final = "oncegate:{:shared}:"
 _SECRET: Final = "hold_secret"  # noqa: S105 - the name of what is sealed
 _SECRET_BYTES: Final = 32
+
+_HEARD_S: Final = 2.0
+"""Until every gateway has heard that the memory is another: it asks twice a second (`breakers.REFRESH_S`), sentinels once."""
 
 SCHEMA: Final = 1
 """Of keys and scripts. Raised when an older version could not go on with what a newer one keeps."""
@@ -65,7 +68,8 @@ class Memory:
     """Identifies the store, and enrols tenants in it.
 
     Attributes:
-        changed_at: when the memory was last found to be another than before, on the store's clock; None: never.
+        changed_at: when everybody knew that the memory is another than before, on the store's clock; None: it never was. Until
+            then somebody may have gone on with an earlier one, and have ended before it could say so.
     """
 
     def __init__(self, client: Client, sealer: Sealer, heard: Callable[[float], None] | None = None) -> None:
@@ -76,6 +80,7 @@ class Memory:
         self._heard = heard
         self._id = ""
         self._servers = ""
+        self._since = b"0"
         self._lost = False
         self._meeting = asyncio.Lock()
         self._enrolling: dict[str, asyncio.Task[Tenant]] = {}
@@ -83,6 +88,7 @@ class Memory:
         self._names: set[str] = set()
         self._turn = 0
         client.introduce(self._meet)
+        client.told = self._stands
 
     def __repr__(self) -> str:
         return f"<Memory {self.epoch or 'not met'}, {len(self._tenants)} tenants>"
@@ -156,7 +162,8 @@ class Memory:
     async def names(self, *more: str) -> tuple[str, ...]:
         """Every tenant there is. Those that this process knows are told again: the list may have been lost alone."""
         self._names.update(more)
-        _, told = await self._client.ask("tenants", shared_key("tenants"), tuple(sorted(self._names)))
+        _, told, standing = await self._client.ask("tenants", shared_key("tenants"), tuple(sorted(self._names)))
+        self._stands(standing)
         return tuple(sorted(name.decode() for name in told))
 
     async def names_in_turn(self) -> tuple[str, ...]:
@@ -172,6 +179,26 @@ class Memory:
             self._lost = True
             self._tenants.clear()
             self._client.accepted = frozenset()
+
+    def _stands(self, told: Standing) -> None:
+        """Hear what others found out, and whether the server is still the master that was met."""
+        identity, since, server = told
+        if server.decode() not in self._client.accepted or identity.decode() != self._id:
+            # An answer that is older than the last meeting says so, too: then it is met once more, and nothing is new.
+            self._client.renew(shared_key("memory"))
+        elif since != b"0":
+            self._found(since, is_news=True)
+
+    def _found(self, since: bytes, *, is_news: bool) -> None:
+        if since == self._since:
+            return
+        self._since, at = since, float(since)
+        self.changed_at = at + _HEARD_S if at else None
+        if is_news and at:
+            _log.error(
+                "the store's memory is another than this process knew, or lacks its end (a failover, a restart, a loss):"
+                " plain writes wait until nothing old can act"
+            )
 
     async def _meet(self) -> None:
         """Identify the memory that the servers have now, and accept them."""
@@ -190,12 +217,7 @@ class Memory:
             if int(told[3]) != SCHEMA:
                 raise StoreUnfitError(f"its records have schema {int(told[3])}, and this version knows {SCHEMA}")
             self._id, self._servers, self._lost = told[1].decode(), servers, False
-            noticed, self.changed_at = self.changed_at, float(told[2]) or None
-            if known and self.changed_at not in (None, noticed):
-                _log.error(
-                    "the store's memory is another than this process knew, or lacks its end (a failover, a restart, a loss):"
-                    " plain writes wait until nothing old can act"
-                )
+            self._found(told[2], is_news=known != "")
             if known and known != self._id:
                 self._tenants.clear()
             self._client.accepted = memories

@@ -6,8 +6,9 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-_HEADS: Final = ("clock", "tenant", "approval")
+_HEADS: Final = ("clock", "tenant", "approval", "standing")
 _MOVES_APPROVALS: Final = frozenset({"commit", "approve"})
+_TELLS_STANDING: Final = frozenset({"breakers", "tenants"})
 SHARED: Final = frozenset(
     {
         "identify",
@@ -47,6 +48,8 @@ def script(name: str, clock: str) -> Script:
     heads: tuple[str, ...] = (clock,) if name in SHARED else (clock, _text("tenant"))
     if name in _MOVES_APPROVALS:
         heads = (*heads, _text("approval"))
+    if name in _TELLS_STANDING:
+        heads = (*heads, _text("standing"))
     text = "\n".join((*heads, _text(name)))
     return Script(name, text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 

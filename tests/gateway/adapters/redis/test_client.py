@@ -64,7 +64,7 @@ async def asked(answer: Answer, use: Callable[[Client], Awaitable[object]]) -> N
 async def test_an_answer_is_the_questions_own(client: Client) -> None:
     """It begins with what the question came with; the time and the rest is given on."""
     Memory(client, Sealer())
-    now, names = await client.ask("tenants", shared_key("tenants"), ("a",))
+    now, names, _ = await client.ask("tenants", shared_key("tenants"), ("a",))
 
     assert names == [b"a"]
     assert abs(float(now) - client.clock.now()) < 60.0
