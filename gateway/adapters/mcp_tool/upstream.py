@@ -56,7 +56,8 @@ class Upstream:
     async def exchange(self, request: WireRequest, mcp: McpUpstream, limits: Limits, gate: Gate | None) -> Exchange:
         """Make the server ready, compare the tool, send the call."""
         began = self._clock.monotonic()
-        trouble = await self._ready(mcp, min(limits.send_deadline, limits.ends_at))
+        until = min(limits.send_deadline, limits.ends_at)
+        trouble = await self._ready(mcp, until, writes=limits.linger_reset)
         revision = self._revision
         if trouble is None and revision is not None:
             ended = await self._channel.call(request, revision, limits, gate, began)
@@ -78,9 +79,9 @@ class Upstream:
             await asyncio.wait({self._opening})
         await self._channel.aclose()
 
-    async def _ready(self, mcp: McpUpstream, until: float) -> Trouble | None:
+    async def _ready(self, mcp: McpUpstream, until: float, *, writes: bool) -> Trouble | None:
         for _ in range(_MOST_LOOKS):
-            if not self._must_look(mcp):
+            if not self._must_look(mcp, writes=writes):
                 break
             if (trouble := await self._shared_look(until)) is not None:
                 return trouble
@@ -97,9 +98,12 @@ class Upstream:
             return Trouble(fault=Fault.DEADLINE, detail="the deadline passed before the server was ready")
         return Trouble(fault=Fault.ABORTED, detail="the transport is closed") if task.cancelled() else task.result()
 
-    def _must_look(self, mcp: McpUpstream) -> bool:
+    def _must_look(self, mcp: McpUpstream, *, writes: bool) -> bool:
         channel = self._channel
         if self._revision is None or self._shown is None or channel.tools_changed or channel.epoch != self._epoch:
+            return True
+        if writes and channel.quiet:
+            # A question may find the session lost. Of a write that does, nobody could say whether it was done.
             return True
         good_for_s = LOOK_AGAIN_S if self._shown.get(mcp.tool) == mcp.digest else LOOK_AFTER_DRIFT_S
         return self._clock.monotonic() - self._looked_at >= good_for_s
