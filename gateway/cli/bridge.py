@@ -48,6 +48,8 @@ class Bridge:
     def __init__(self, client: httpx.AsyncClient, url: str, write: Callable[[bytes], Awaitable[None]]) -> None:
         self._client = client
         self._url = url
+        # For the model: a path may hold what is not meant for it.
+        self._host = f"{url.partition('//')[0]}//{url.partition('//')[2].partition('/')[0]}"
         self._write = write
         self._version: Version | None = None
         self._room = asyncio.Semaphore(_AT_ONCE)
@@ -128,7 +130,7 @@ class Bridge:
         try:
             answer = await self._client.post(self._url, content=line, headers=headers)
         except _NEVER_SENT as error:
-            await self._lost(request, ErrorCode.CONNECT_FAILED, f"no gateway answers at {self._url} ({_name(error)})")
+            await self._lost(request, ErrorCode.CONNECT_FAILED, f"no gateway answers at {self._host} ({_name(error)})")
             return
         except httpx.HTTPError as error:
             await self._lost(request, ErrorCode.OUTCOME_UNKNOWN, f"the gateway did not answer ({_name(error)})")
@@ -140,7 +142,7 @@ class Bridge:
         except InvalidJson:
             body = None
         if not _is_response(body, request):
-            what = f"{self._url} answered {answer.status_code} and not as a gateway does"
+            what = f"{self._host} answered {answer.status_code} and not as a gateway does"
             await self._lost(request, ErrorCode.OUTCOME_UNKNOWN, what)
         elif request is not None:
             await self._write(self._as_line(answer.content, body, request))

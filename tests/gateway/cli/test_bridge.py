@@ -230,6 +230,18 @@ async def test_without_an_answer_the_outcome_is_unknown(
     assert "id" not in batch
 
 
+async def test_a_model_is_told_no_path() -> None:
+    """Of the address only the host, whatever is wrong: a path may be a secret of the operator's."""
+    async with _client() as client:
+        (call,) = await desk(client, "http://127.0.0.1:9/CANARY/mcp").say(modern("tools/call", CALL))
+    made = desk(_client(transport=httpx.MockTransport(_says_nothing)), "http://gateway/CANARY/mcp")
+    (other,) = await made.say(modern("tools/call", CALL))
+
+    for told, host in ((call, "http://127.0.0.1:9"), (other, "http://gateway")):
+        assert host in json.dumps(told)
+        assert "CANARY" not in json.dumps(told)
+
+
 async def test_what_asks_for_nothing_needs_no_answer() -> None:
     """A notification, or several at once."""
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
