@@ -15,3 +15,16 @@ def refuse_credentials(name: str, url: str) -> None:
     authority = url.partition("//")[2].partition("/")[0].partition("?")[0].partition("#")[0]
     if "@" in authority:
         raise Failure(f"{name} holds a user or a password before the host; an address has none.", Exit.USAGE)
+
+
+def refuse_query(name: str, url: str) -> None:
+    """Refuse the URL of a gateway with a query or a fragment, where others take a token: it has no meaning here, and would be shown.
+
+    Args:
+        name: as of `refuse_credentials`.
+
+    Raises:
+        Failure: it has one.
+    """
+    if "?" in url or "#" in url:
+        raise Failure(f"{name} holds a query or a fragment; the address of a gateway has none.", Exit.USAGE)

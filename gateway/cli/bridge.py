@@ -48,6 +48,8 @@ class Bridge:
     def __init__(self, client: httpx.AsyncClient, url: str, write: Callable[[bytes], Awaitable[None]]) -> None:
         self._client = client
         self._url = url
+        # For the model: a path may hold what is not meant for it.
+        self._host = f"{url.partition('//')[0]}//{url.partition('//')[2].partition('/')[0]}"
         self._write = write
         self._version: Version | None = None
         self._room = asyncio.Semaphore(_AT_ONCE)
@@ -62,7 +64,8 @@ class Bridge:
             await self._refuse(None, ProtocolError(RpcCode.PARSE_ERROR, f"Nothing was sent: {invalid}."))
             return
         if isinstance(document, list):
-            await self._start(self._carry(line, _BATCH, {}))
+            asks = any(isinstance(each, dict) and "id" in each and "method" in each for each in document)
+            await self._start(self._carry(line, _BATCH, {}, asks=asks))
             return
         try:
             message = parse_message(document)
@@ -76,9 +79,9 @@ class Bridge:
                 if method == _CANCELLED:
                     self._cancel(params.get("requestId"))
                 else:
-                    await self._start(self._carry(line, None, self._headers(message)))
+                    await self._start(self._carry(line, None, self._headers(message), asks=False))
             case Request(id=rpc_id):
-                self._by_id[rpc_id] = await self._start(self._carry(line, message, self._headers(message)))
+                self._by_id[rpc_id] = await self._start(self._carry(line, message, self._headers(message), asks=True))
 
     async def too_long(self) -> None:
         """A line was skipped."""
@@ -122,23 +125,24 @@ class Bridge:
         name = message.params.get(NAMED_BY.get(message.method, ""))
         return {**headers, "mcp-name": _fit(name)} if isinstance(name, str) else headers
 
-    async def _carry(self, line: bytes, request: Request | None, headers: dict[str, str]) -> None:
+    async def _carry(self, line: bytes, request: Request | None, headers: dict[str, str], *, asks: bool) -> None:
+        """`asks`: whether anybody waits for an answer; to notifications alone a gateway has none."""
         try:
             answer = await self._client.post(self._url, content=line, headers=headers)
         except _NEVER_SENT as error:
-            await self._lost(request, ErrorCode.CONNECT_FAILED, f"no gateway answers at {self._url} ({_name(error)})")
+            await self._lost(request, ErrorCode.CONNECT_FAILED, f"no gateway answers at {self._host} ({_name(error)})")
             return
         except httpx.HTTPError as error:
             await self._lost(request, ErrorCode.OUTCOME_UNKNOWN, f"the gateway did not answer ({_name(error)})")
             return
-        if answer.is_success and not answer.content:
+        if answer.is_success and not answer.content and not asks:
             return
         try:
             body = loads(answer.content, max_bytes=MAX_LINE)
         except InvalidJson:
             body = None
         if not _is_response(body, request):
-            what = f"{self._url} answered {answer.status_code} and not as a gateway does"
+            what = f"{self._host} answered {answer.status_code} and not as a gateway does"
             await self._lost(request, ErrorCode.OUTCOME_UNKNOWN, what)
         elif request is not None:
             await self._write(self._as_line(answer.content, body, request))

@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 import click
 import httpx
 
-from gateway.cli.addresses import refuse_credentials
+from gateway.cli.addresses import refuse_credentials, refuse_query
 from gateway.cli.exits import Exit, Failure, let_go
 from gateway.cli.interrupts import ignore
 from gateway.cli.output import print_json
@@ -195,6 +195,7 @@ def _key(file: IO[str] | None) -> str:
 
 def _check_url(text: str) -> None:
     refuse_credentials("ONCEGATE_URL, or --url,", text)
+    refuse_query("ONCEGATE_URL, or --url,", text)
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL:

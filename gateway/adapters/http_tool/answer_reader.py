@@ -24,6 +24,7 @@ class AnswerReader:
         phase: SENT until the header block is complete, then HEADERS, BODY, COMPLETE. It stays at HEADERS for an
             answer to HEAD and at BODY for one that ends with its connection: their end proves nothing more.
         status: of the final answer, 0 before its headers are complete.
+        early: whoever feeds it knows that its head came before the request had arrived.
         ended: nothing more is expected; further bytes change nothing but `reusable`.
         reusable: the connection may carry another exchange.
         surplus: bytes came behind the answer, which nobody had asked for.
@@ -45,6 +46,7 @@ class AnswerReader:
         "_size",
         "_start",
         "detail",
+        "early",
         "ended",
         "fault",
         "phase",
@@ -56,6 +58,7 @@ class AnswerReader:
     def __init__(self, *, method: str, result_bytes: int, enough: Enough | None = None) -> None:
         self.phase = Phase.SENT
         self.status = 0
+        self.early = False
         self.ended = False
         self.reusable = False
         self.surplus = False

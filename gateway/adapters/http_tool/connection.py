@@ -5,7 +5,6 @@ exchange and one timer a connection; whoever ends it first says why.
 """
 
 import asyncio
-import contextlib
 import select
 import socket
 from collections.abc import Callable
@@ -155,7 +154,7 @@ class Connection(asyncio.Protocol):
                 surplus.tell(self.peer)
             self.abort()
             return
-        reader.feed(data)
+        self._hear(reader, data)
         if reader.ended:
             self._end()
         elif reader.phase >= Phase.HEADERS:
@@ -178,7 +177,7 @@ class Connection(asyncio.Protocol):
             elif is_client_refused(exc):
                 self._reader.fail(Fault.TLS_CLIENT_REFUSED, "the peer's TLS refused our certificate or the lack of one")
             else:
-                self._hear_last_words()
+                self._hear_last_words(self._reader)
                 self._reader.fail(Fault.RESET, "the connection broke")
             self._end()
         self._gone()
@@ -198,13 +197,17 @@ class Connection(asyncio.Protocol):
             self._poll = kernel.poll_of(self.sock)
         return sum(events for _, events in self._poll.poll(0))
 
-    def _hear_last_words(self) -> None:
+    def _hear(self, reader: AnswerReader, data: bytes) -> None:
+        """Of a longer request, see at the answer's head if it had arrived: what brings an answer acknowledges what it answers."""
+        begun = not self._held_back or reader.phase >= Phase.HEADERS
+        reader.feed(data)
+        if not begun and reader.phase >= Phase.HEADERS:
+            reader.early = not self.written or kernel.on_its_way(self.sock, self._beneath) > 0
+
+    def _hear_last_words(self, reader: AnswerReader) -> None:
         """Read what had come when a write failed: an early 413 and then a reset. The loop leaves it unread."""
-        if self._tls or self._reader is None:
-            return
-        with contextlib.suppress(OSError):
-            while not self._reader.ended and (data := self.sock.recv(SLICE)):
-                self._reader.feed(data)
+        while not self._tls and not reader.ended and (data := kernel.rest_of(self.sock, SLICE)):
+            self._hear(reader, data)
 
     def _gone(self) -> None:
         self._transport = self._beneath = None
@@ -231,7 +234,9 @@ class Connection(asyncio.Protocol):
                 self.written = True
             elif (left_s := self._left_s(self._limits.ends_at)) <= 0:
                 self.abort(Fault.WRITE_TIMEOUT, "the attempt was over before the request was written")
-            elif len(self._unwritten) > self._held_back or self._arrives_within(left_s):
+            elif len(self._unwritten) > self._held_back or kernel.carries(
+                self._held_back, left_s, self.sock, self._beneath
+            ):
                 self._write_piece(self._unwritten)
             else:
                 self._asks_again = self._loop.call_later(_ASKS_AGAIN_S, self._write)
@@ -241,12 +246,6 @@ class Connection(asyncio.Protocol):
         """Until the attempt is over, for those, too, for whom time went on while this machine was suspended."""
         missed_s = kernel.suspended_s() - self._suspended_s if self._held_back else 0.0
         return ends_at - self._clock.monotonic() - missed_s
-
-    def _arrives_within(self, left_s: float) -> bool:
-        """Whether all that was written is with the kernel, nothing with loop or TLS, and a slow line, too, carries it in time."""
-        if self._beneath is None or self._beneath.get_write_buffer_size():
-            return False
-        return kernel.undelivered(self.sock) + self._held_back <= left_s * kernel.SLOWEST_LINE
 
     def _write_piece(self, rest: memoryview) -> None:
         size = len(rest) if len(rest) <= self._held_back else min(SLICE, len(rest) - self._held_back)
@@ -288,9 +287,10 @@ class Connection(asyncio.Protocol):
 
     def _end(self) -> None:
         reader, self._reader = self._reader, None
-        if reader is not None and not self.written and reader.phase >= Phase.HEADERS and reader.status < 400:
-            # However it ended: what was done cannot have been what was asked for, of which a part was never sent.
-            reader.disown("the answer came before the request was written")
+        early = reader is not None and (reader.early or not self.written)
+        if reader is not None and early and reader.phase >= Phase.HEADERS and reader.status < 400:
+            # However it ended: it was said before what was asked for had arrived, of which a part may never have.
+            reader.disown("the answer came before the request had arrived")
         self._writing = False
         self._unwritten = None
         if self._asks_again is not None:

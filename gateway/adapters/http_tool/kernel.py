@@ -1,5 +1,6 @@
 """What the kernel is told about a socket, and asked of it."""
 
+import asyncio
 import contextlib
 import fcntl
 import select
@@ -46,6 +47,28 @@ def undelivered(sock: socket.socket) -> int:
     room = select.poll()
     room.register(sock.fileno(), select.POLLOUT)
     return 0 if room.poll(0) else sys.maxsize
+
+
+def on_its_way(sock: socket.socket, beneath: asyncio.Transport | None) -> int:
+    """Bytes of what was written that the peer's kernel has not acknowledged yet; more than any number while not all is with ours.
+
+    `beneath` is the loop's transport over `sock`: what TLS has handed on may lie there.
+    """
+    if beneath is None or beneath.get_write_buffer_size():
+        return sys.maxsize
+    return undelivered(sock)
+
+
+def carries(size: int, left_s: float, sock: socket.socket, beneath: asyncio.Transport | None) -> bool:
+    """Whether a slow line, too, brings `size` bytes more to the peer within `left_s`, behind all that was written before."""
+    return on_its_way(sock, beneath) + size <= left_s * SLOWEST_LINE
+
+
+def rest_of(sock: socket.socket, size: int) -> bytes:
+    """What has come and was not read, at most `size` bytes; nothing where the socket is gone."""
+    with contextlib.suppress(OSError):
+        return sock.recv(size)
+    return b""
 
 
 def suspended_s() -> float:

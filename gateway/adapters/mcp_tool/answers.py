@@ -53,7 +53,8 @@ def told(ended: Exchange, response: Response | None, *, no_session: bool, max_by
     if answer is None or ended.phase < Phase.HEADERS:
         return ended
     if no_session:
-        return replace(ended, answer=replace(answer, said=Said.NO_SESSION))
+        code = None if response is None else response.code
+        return replace(ended, answer=replace(answer, said=Said.NO_SESSION, rpc_code=code))
     if response is None or (response.unaddressed and response.code not in RPC_ERRORS):
         # Who names no request, and says nothing that the protocol knows, leaves the word to the status.
         if answer.status in _REFUSALS:

@@ -8,7 +8,7 @@ import orjson
 
 from gateway.adapters.mcp_tool.answers import loses_session, response_to, told
 from gateway.adapters.mcp_tool.events import ResponseWatch
-from gateway.adapters.mcp_tool.messages import TRACE, fresh_id, headers, notification, request
+from gateway.adapters.mcp_tool.messages import TRACE, Response, fresh_id, headers, notification, request
 from gateway.adapters.mcp_tool.ports import QUESTION_S, Heard, Trouble
 from gateway.clock import Clock
 from gateway.stages.execute.attempt.exchange import Exchange, Fault, Gate, Limits, Phase, WireRequest
@@ -16,6 +16,8 @@ from gateway.stages.execute.attempt.ports import ToolTransport
 
 QUESTION_BYTES: Final = 4 * 1024 * 1024
 """The largest answer to a question of ours: a page of a server's tools."""
+QUIET_S: Final = 5.0
+"""After this much silence a server may have been started anew, and know nothing of the session."""
 _OURS: Final = frozenset({"accept", "content-type"})
 
 
@@ -30,6 +32,12 @@ class HttpChannel:
         self._clock = clock
         self._like = like
         self._session: str | None = None
+        self._heard_at = 0.0
+
+    @property
+    def quiet(self) -> bool:
+        """See `Channel`."""
+        return self._session is not None and self._clock.monotonic() - self._heard_at >= QUIET_S
 
     async def open(self) -> Trouble | None:
         """There is nothing to open: connections are the inner transport's."""
@@ -50,9 +58,7 @@ class HttpChannel:
             return Heard(trouble=_trouble(ended, f"{method}: {ended.detail or 'no answer'}"))
         if method == "initialize" and response is not None and response.result is not None:
             self._session = next((value for name, value in answer.headers if name == "mcp-session-id"), None)
-        lost = loses_session(ended, response, session)
-        if lost:
-            self._lose(session)
+        lost = self._heard(ended, response, session)
         return Heard(response=response, status=answer.status, lost_session=lost)
 
     async def tell(self, method: str, revision: str) -> Trouble | None:
@@ -83,9 +89,7 @@ class HttpChannel:
         self.tools_changed = self.tools_changed or watch.tools_changed
         try:
             response = response_to(ended, ident, watch, max_bytes=limits.result_bytes)
-            lost = loses_session(ended, response, session)
-            if lost:
-                self._lose(session)
+            lost = self._heard(ended, response, session)
             return told(ended, response, no_session=lost, max_bytes=limits.result_bytes)
         except Exception as error:  # noqa: BLE001 - the request may have arrived, whatever our reading of its answer met
             if ended.phase < Phase.SENT:
@@ -96,6 +100,15 @@ class HttpChannel:
     async def aclose(self) -> None:
         """Forget the session; the server lets it lapse."""
         self._session = None
+
+    def _heard(self, ended: Exchange, response: Response | None, session: str | None) -> bool:
+        """Whether that was the loss of the session; if not, and it is an answer, the session was there just now."""
+        lost = loses_session(ended, response, session)
+        if lost:
+            self._lose(session)
+        elif response is not None:
+            self._heard_at = self._clock.monotonic()
+        return lost
 
     def _lose(self, session: str | None) -> None:
         # Another call may have lost it before, and the next session may be there already.

@@ -62,6 +62,11 @@ class Channel(Protocol):
         ...
 
     @property
+    def quiet(self) -> bool:
+        """Whether a session may have been lost since something was last heard of it."""
+        ...
+
+    @property
     def epoch(self) -> int:
         """Rises when the session was lost; what was agreed on before holds no more."""
         ...

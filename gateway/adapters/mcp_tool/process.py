@@ -29,6 +29,8 @@ _KEPT: Final = ("PATH", "LANG", "LC_ALL", "TZ")
 """What of the gateway's environment a process gets."""
 _UNREAD_BYTES: Final = 65_536
 """What a process has not taken yet, beyond which its questions stay unanswered."""
+_BUFFERED: Final = 65_536
+"""Bytes of its output, beyond twice which it is not read before what is there was taken."""
 _ID_CHARACTERS: Final = 255
 _NO_SUCH_METHOD: Final = -32601
 
@@ -67,6 +69,23 @@ class _Guard:
         await self._child.wait()
 
 
+class _Leader(asyncio.subprocess.SubprocessStreamProtocol):
+    """Tells of the child's own end. `wait` of asyncio waits for the end of its output as well, which others may hold open.
+
+    Attributes:
+        exited: done then.
+    """
+
+    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit, loop)
+        self.exited: asyncio.Future[None] = loop.create_future()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        if not self.exited.done():
+            self.exited.set_result(None)
+
+
 class Process:
     """One run of a program. Once it has ended it is not started again.
 
@@ -76,9 +95,14 @@ class Process:
     """
 
     def __init__(
-        self, child: asyncio.subprocess.Process, stdin: int, stdout: asyncio.StreamReader, guarded: _Guard | None
+        self,
+        child: asyncio.subprocess.Process,
+        exited: "asyncio.Future[None]",
+        stdin: int,
+        stdout: asyncio.StreamReader,
+        guarded: _Guard | None,
     ) -> None:
-        """`stdin` is the write end of its standard input."""
+        """`stdin` is the write end of its standard input; `exited` is done with the child's own end."""
         self.alive = True
         self.tools_changed = False
         self._child = child
@@ -86,7 +110,9 @@ class Process:
         # Not the loop's time, which uvloop rounds down.
         self._input = PipeWriter(stdin, give_up=self.kill, now=time.monotonic)
         self._awaited: dict[int, asyncio.Future[Line | None]] = {}
+        self._group_ended = False
         self._reading = asyncio.get_running_loop().create_task(self._read(stdout))
+        exited.add_done_callback(lambda _: self._outlived())
 
     def expect(self, ident: int) -> "asyncio.Future[Line | None]":
         """Done with the answer to request `ident`; None when the process ended without one."""
@@ -114,9 +140,7 @@ class Process:
     def kill(self) -> None:
         """End it at once, and whatever it has started. What it has not taken yet is not written any more."""
         self.alive = False
-        if self._child.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._child.pid, signal.SIGKILL)
+        self._end_group()
         if self._guard is not None:
             self._guard.end()
         self._input.abandon()
@@ -134,6 +158,23 @@ class Process:
         # A grandchild in a session of its own may hold the pipe for ever.
         await asyncio.wait({self._reading}, timeout=ENDS_WITHIN_S)
         self._reading.cancel()
+
+    def _outlived(self) -> None:
+        """End what a wrapper leaves behind: nothing could take a write back from it once the group's number is another's.
+
+        What it has answered is still read.
+        """
+        self._end_group()
+        if self._guard is not None:
+            self._guard.end()
+
+    def _end_group(self) -> None:
+        """Kill it as long as its number is its own: to the moment, at the latest, at which its leader's end is known."""
+        if self._group_ended:
+            return
+        self._group_ended = self._child.returncode is not None
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._child.pid, signal.SIGKILL)
 
     async def _read(self, stdout: asyncio.StreamReader) -> None:
         rest, searched = bytearray(), 0
@@ -193,7 +234,10 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
         return None
     process: Process | None = None
     try:
-        child = await asyncio.create_subprocess_exec(
+        loop = asyncio.get_running_loop()
+        # As asyncio.create_subprocess_exec does it, which takes no protocol.
+        transport, protocol = await loop.subprocess_exec(
+            lambda: _Leader(_BUFFERED, loop),
             *words,
             stdin=read_end,
             stdout=asyncio.subprocess.PIPE,
@@ -202,9 +246,10 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
             env={**kept, **env},
             start_new_session=True,
         )
+        child = asyncio.subprocess.Process(transport, protocol, loop)
         guarded = await _guarded(child)
         if child.stdout is not None:
-            process = Process(child, write_end, child.stdout, guarded)
+            process = Process(child, protocol.exited, write_end, child.stdout, guarded)
         if process is not None and guarded is None:
             # It would act after our death on what it was sent.
             process.kill()

@@ -50,6 +50,11 @@ class ProcessChannel:
             self._process.tools_changed = value
 
     @property
+    def quiet(self) -> bool:
+        """See `Channel`. The loss of a process is known at once."""
+        return False
+
+    @property
     def epoch(self) -> int:
         """Rises with the end of a process: what it showed and agreed on went with it."""
         return self._runs if self._alive() is not None else self._runs + 1

@@ -18,6 +18,8 @@ LOOK_AGAIN_S: Final = 60.0
 LOOK_AFTER_DRIFT_S: Final = 5.0
 """The same while one of them is not the reviewed one, so that a server that was put right is soon used again."""
 _MOST_PAGES: Final = 50
+_MOST_LOOKS: Final = 3
+"""Of one call, where each is followed by another word of the server's that its tools changed."""
 # Somebody in front of the server, or the server in distress: it has not said what it speaks.
 _NO_WORD: Final = frozenset({401, 403, 407, 408, 429})
 _NOT_LET_IN: Final = frozenset({401, 403, 407})
@@ -54,7 +56,8 @@ class Upstream:
     async def exchange(self, request: WireRequest, mcp: McpUpstream, limits: Limits, gate: Gate | None) -> Exchange:
         """Make the server ready, compare the tool, send the call."""
         began = self._clock.monotonic()
-        trouble = await self._ready(mcp, min(limits.send_deadline, limits.ends_at))
+        until = min(limits.send_deadline, limits.ends_at)
+        trouble = await self._ready(mcp, until, writes=limits.linger_reset)
         revision = self._revision
         if trouble is None and revision is not None:
             ended = await self._channel.call(request, revision, limits, gate, began)
@@ -76,32 +79,40 @@ class Upstream:
             await asyncio.wait({self._opening})
         await self._channel.aclose()
 
-    async def _ready(self, mcp: McpUpstream, until: float) -> Trouble | None:
-        if self._must_look(mcp):
-            if self._opening is None or self._opening.done():
-                self._opening = asyncio.get_running_loop().create_task(self._look())
-            task = self._opening
-            # Deadlines are on the loop's own time, as the inner transport has them.
-            await asyncio.wait({task}, timeout=max(0.0, until - task.get_loop().time()))
-            if not task.done():
-                return Trouble(fault=Fault.DEADLINE, detail="the deadline passed before the server was ready")
-            trouble = (
-                Trouble(fault=Fault.ABORTED, detail="the transport is closed") if task.cancelled() else task.result()
-            )
-            if trouble is not None:
+    async def _ready(self, mcp: McpUpstream, until: float, *, writes: bool) -> Trouble | None:
+        for _ in range(_MOST_LOOKS):
+            if not self._must_look(mcp, writes=writes):
+                break
+            if (trouble := await self._shared_look(until)) is not None:
                 return trouble
         return self._compared(mcp)
 
-    def _must_look(self, mcp: McpUpstream) -> bool:
+    async def _shared_look(self, until: float) -> Trouble | None:
+        """Wait for the look that is under way, or for one that begins now."""
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.get_running_loop().create_task(self._look())
+        task = self._opening
+        # Deadlines are on the loop's own time, as the inner transport has them.
+        await asyncio.wait({task}, timeout=max(0.0, until - task.get_loop().time()))
+        if not task.done():
+            return Trouble(fault=Fault.DEADLINE, detail="the deadline passed before the server was ready")
+        return Trouble(fault=Fault.ABORTED, detail="the transport is closed") if task.cancelled() else task.result()
+
+    def _must_look(self, mcp: McpUpstream, *, writes: bool) -> bool:
         channel = self._channel
         if self._revision is None or self._shown is None or channel.tools_changed or channel.epoch != self._epoch:
+            return True
+        if writes and channel.quiet:
+            # A question may find the session lost. Of a write that does, nobody could say whether it was done.
             return True
         good_for_s = LOOK_AGAIN_S if self._shown.get(mcp.tool) == mcp.digest else LOOK_AFTER_DRIFT_S
         return self._clock.monotonic() - self._looked_at >= good_for_s
 
     def _compared(self, mcp: McpUpstream) -> Trouble | None:
         """Whether the tool is the reviewed one, and a word to the operator when that has changed."""
-        shown = {} if self._shown is None else self._shown
+        shown = self._shown
+        if shown is None:
+            return Trouble(fault=Fault.CONNECT_FAILED, detail="the server was lost before its tools were looked at")
         found = shown.get(mcp.tool)
         if found == mcp.digest:
             if self._quarantined.pop(mcp.name, None) is not None:
@@ -138,6 +149,9 @@ class Upstream:
         channel = self._channel
         if (trouble := await channel.open()) is not None:
             return trouble
+        if self._revision is None or channel.epoch != self._epoch or channel.tools_changed:
+            # Whoever comes while it is asked waits for the answer, and is not called on what was shown before.
+            self._shown = None
         if self._revision is None or channel.epoch != self._epoch:
             self._revision, self._epoch = None, channel.epoch
             if (trouble := await self._agree()) is not None:

@@ -26,6 +26,17 @@ def test_what_stands_behind_the_host_is_none(url: str) -> None:
     refuse_credentials("--url", url)
 
 
+@pytest.mark.parametrize("words", [("operations", "list"), ("mcp",), ("call", "issue_refund")])
+@pytest.mark.parametrize("behind", [f"?token={CANARY}", f"/mcp?token={CANARY}", f"#{CANARY}", f"/?{CANARY}#"])
+def test_no_gateway_has_a_query_or_a_fragment(words: tuple[str, ...], behind: str) -> None:
+    """A token in it would be told to whoever asks why nobody answers."""
+    key = {"ONCEGATE_KEY": f"og_{12 * '0'}_{43 * 'x'}"}
+    ended = run(*words, "--url", f"http://127.0.0.1:9{behind}", environment=key)
+    assert ended.exit_code == 2, ended.output
+    assert "holds a query or a fragment" in ended.output
+    assert CANARY not in ended.output
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -181,6 +181,14 @@ async def _breaks_off(request: httpx.Request) -> httpx.Response:
     raise httpx.ReadError("cut", request=request)
 
 
+async def _says_nothing(_: httpx.Request) -> httpx.Response:
+    return httpx.Response(200)
+
+
+async def _accepts(_: httpx.Request) -> httpx.Response:
+    return httpx.Response(202)
+
+
 async def _is_somebody_else(_: httpx.Request) -> httpx.Response:
     return httpx.Response(502, html="<h1>Bad Gateway</h1>")
 
@@ -197,6 +205,8 @@ def _answers(body: object) -> Callable[[httpx.Request], Coroutine[None, None, ht
     [
         _breaks_off,
         _is_somebody_else,
+        _says_nothing,
+        _accepts,
         _answers({"message": "Endpoint request timed out"}),
         _answers({"error": "upstream request timeout"}),
         _answers({"jsonrpc": "2.0", "id": 1}),
@@ -218,6 +228,24 @@ async def test_without_an_answer_the_outcome_is_unknown(
     assert ("resultType" in call["result"], "resultType" in old["result"]) == (True, False)
     assert (ping["id"], ping["error"]["code"]) == (1, -32603)
     assert "id" not in batch
+
+
+async def test_a_model_is_told_no_path() -> None:
+    """Of the address only the host, whatever is wrong: a path may be a secret of the operator's."""
+    async with _client() as client:
+        (call,) = await desk(client, "http://127.0.0.1:9/CANARY/mcp").say(modern("tools/call", CALL))
+    made = desk(_client(transport=httpx.MockTransport(_says_nothing)), "http://gateway/CANARY/mcp")
+    (other,) = await made.say(modern("tools/call", CALL))
+
+    for told, host in ((call, "http://127.0.0.1:9"), (other, "http://gateway")):
+        assert host in json.dumps(told)
+        assert "CANARY" not in json.dumps(told)
+
+
+async def test_what_asks_for_nothing_needs_no_answer() -> None:
+    """A notification, or several at once."""
+    note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert await answering(_accepts).say(note, [note, note]) == []
 
 
 async def test_the_answer_to_another_request_is_none() -> None:

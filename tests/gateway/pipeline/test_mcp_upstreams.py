@@ -180,14 +180,34 @@ async def test_what_two_callers_ask_at_once_is_done_once(rig: MakeRig) -> None:
     assert len(server.done) == 1
 
 
-async def test_a_lost_session_costs_an_attempt_and_no_effect(rig: MakeRig) -> None:
-    """The server was started anew: it refused the call unseen, so even a plain write is sent again."""
+async def test_a_plain_write_whose_session_is_lost_is_sent_once(rig: MakeRig) -> None:
+    """A server behind the same address may have acted before another said that it does not know the session."""
     gateway, server = await made(rig, PLAIN, revision=LEGACY)
-    await gateway.call("A")
-    server.restart()
-    envelope = await gateway.call("B")
-    assert (envelope.ok, envelope.meta.attempts) == (True, 2)
-    assert len(server.done) == 2
+    server.calls.append(does_then(rpc_error(-32001, 404, unaddressed=True)))
+    for _ in range(3):
+        envelope = await gateway.call()
+        assert envelope.error is not None
+        assert envelope.error.outcome is CallOutcome.UNKNOWN
+    assert (len(server.done), len(server.carried)) == (1, 1)
+
+
+@pytest.mark.parametrize("acts", [True, False])
+@pytest.mark.parametrize("manifest", [KEYED, LOOKED_UP], ids=["key", "look-up"])
+async def test_a_lost_session_is_settled_by_key_or_look_up(
+    rig: MakeRig, manifest: Mapping[str, Any], *, acts: bool
+) -> None:
+    """Whether the server had acted or was started anew: the caller gets the result, of one effect."""
+    gateway, server = await made(rig, manifest, revision=LEGACY)
+    lost = rpc_error(-32001, 404, unaddressed=True)
+    server.calls.append(_but_not_reads(server, does_then(lost) if acts else lost))
+    envelope = await gateway.call()
+    for _ in range(3):
+        if not envelope.ok:
+            # Long enough that whoever had it has done it by now.
+            gateway.clock.ahead_s += 600
+            await gateway.reconcile(envelope.meta.operation_id)
+            envelope = await gateway.call()
+    assert (envelope.ok, len(server.done)) == (True, 1)
 
 
 async def test_a_changed_tool_is_quarantined_and_leaves_no_record(rig: MakeRig) -> None:

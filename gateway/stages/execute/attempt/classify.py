@@ -84,7 +84,9 @@ def classify(
     match row.meaning:
         case StatusMeaning.UNKNOWN:
             code = row.if_read if terms.effect is Effect.READ else row.code or ErrorCode.OUTCOME_UNKNOWN
-            return Unknown(code=code, status=answer.status, retry_after_s=retry_after_s)
+            # Who does not know the session gives no answer of the tool's: that one is lost, as on a connection that broke.
+            status = None if answer.said is Said.NO_SESSION else answer.status
+            return Unknown(code=code, status=status, retry_after_s=retry_after_s)
         case StatusMeaning.REFUSED | StatusMeaning.REFUSED_RETRYABLE:
             if not replayed and _may_be_our_own_doing(answer, terms, sends=sends, after_unknown=after_unknown):
                 return Unknown(code=ErrorCode.OUTCOME_UNKNOWN, status=answer.status, retry_after_s=retry_after_s)

@@ -80,7 +80,7 @@ class Said(StrEnum):
     RPC_ERROR = "rpc_error"
     """There was no result; `Answer.rpc_code` says why."""
     NO_SESSION = "no_session"
-    """The server does not know the session that the request named, and so did not look at the rest of it."""
+    """The server does not know the session that the request named, whoever may have known it before."""
     UNFINISHED = "unfinished"
     """The server wants something of its client first, or went on without it."""
     CUT = "cut"

@@ -2,7 +2,9 @@
 
 A result is done. A result with `isError` proves nothing by itself: the protocol has one mark for "refused", "failed half
 way" and "done, and the receipt could not be printed". Nor does a JSON-RPC error, whatever its code: servers say "invalid
-params" also of a result that fails their own check, after the tool has acted, and pass on the code of whatever a tool throws.
+params" also of a result that fails their own check, after the tool has acted, and pass on the code of whatever a tool throws. Nor does
+the loss of a session: what balances the load may have given the call to a server that acted and died, and then to another, which
+does not know the session.
 """
 
 from collections.abc import Mapping
@@ -26,7 +28,7 @@ def _refused(code: ErrorCode) -> StatusRow:
 
 _DONE: Final = StatusRow(_M.DONE, None)
 _FAILED: Final = StatusRow(_M.UNKNOWN, _C.DOWNSTREAM_ERROR_UNKNOWN_OUTCOME, if_refused=_C.REJECTED)
-_NO_SESSION: Final = StatusRow(_M.REFUSED_RETRYABLE, _C.UNAVAILABLE, if_refused=_C.UNAVAILABLE)
+_NO_SESSION: Final = StatusRow(_M.UNKNOWN, _C.OUTCOME_UNKNOWN, if_refused=_C.UNAVAILABLE)
 _UNFINISHED: Final = StatusRow(_M.UNKNOWN, _C.OUTCOME_UNKNOWN, if_refused=_C.UNSUPPORTED, if_read=_C.UNSUPPORTED)
 
 RPC_ERRORS: Final[Mapping[int, StatusRow]] = MappingProxyType(
@@ -55,7 +57,7 @@ def mcp_row(answer: Answer, said: Said, terms: McpUpstream, effect: Effect) -> S
         case Said.RPC_ERROR:
             return _of_error(answer, terms, effect)
         case Said.NO_SESSION:
-            return _NO_SESSION
+            return _of_a_lost_session(answer, terms, effect)
         case Said.UNFINISHED:
             return _UNFINISHED
         case Said.CUT:
@@ -81,6 +83,12 @@ def _of_error(answer: Answer, terms: McpUpstream, effect: Effect) -> StatusRow:
         row = by_status if by_status.meaning is _M.UNKNOWN else row
     declared = terms.errors.get(code)
     return row if declared is None else _declared(row, declared)
+
+
+def _of_a_lost_session(answer: Answer, terms: McpUpstream, effect: Effect) -> StatusRow:
+    declared = None if answer.rpc_code is None else terms.errors.get(answer.rpc_code)
+    by_itself = _M.REFUSED_RETRYABLE if effect is Effect.READ else _M.UNKNOWN
+    return _declared(_NO_SESSION, by_itself if declared is None else declared)
 
 
 def _of_a_write(row: StatusRow, answer: Answer) -> StatusRow:

@@ -31,6 +31,7 @@ class McpServer(Provider):
     Attributes:
         revision: the newest it speaks.
         sessions: `initialize` is answered with a session, and every other message must name it.
+        known: the sessions that it has opened and not forgotten.
         asked_for: how often each method came.
         questions: replies by method, in place of its own.
     """
@@ -42,7 +43,7 @@ class McpServer(Provider):
     questions: dict[str, Reply] = field(default_factory=dict)
     asked_for: Counter[str] = field(default_factory=Counter)
     done: list[Mapping[str, Any]] = field(default_factory=list)
-    session: str | None = None
+    known: set[str] = field(default_factory=set)
     session_count: int = 0
 
     @property
@@ -55,8 +56,8 @@ class McpServer(Provider):
         return dict(json.loads(self.carried[index].body)["params"])
 
     def restart(self) -> None:
-        """Forget the session, as a server does that was started anew."""
-        self.session = None
+        """Forget every session, as a server does that was started anew."""
+        self.known.clear()
 
     def _reply(self, request: Request) -> Reply:
         message = json.loads(request.body)
@@ -75,7 +76,7 @@ class McpServer(Provider):
             await self._initialize(exchange, message)
         elif self.revision != MODERN and headers.get("mcp-protocol-version") == MODERN:
             await exchange.send(400, error(None, -32600))
-        elif self.revision != MODERN and self.sessions and headers.get("mcp-session-id") != self.session:
+        elif self.revision != MODERN and self.sessions and headers.get("mcp-session-id") not in self.known:
             await exchange.send(404, error(None, -32001))
         elif method.startswith("notifications/"):
             await exchange.send(202)
@@ -92,8 +93,8 @@ class McpServer(Provider):
         headers = {}
         if self.sessions:
             self.session_count += 1
-            self.session = f"s-{self.session_count}"
-            headers["Mcp-Session-Id"] = self.session
+            headers["Mcp-Session-Id"] = f"s-{self.session_count}"
+            self.known.add(headers["Mcp-Session-Id"])
         result = {"protocolVersion": self.revision, "capabilities": {"tools": {}}, "serverInfo": {"name": "s"}}
         await exchange.send(200, {"jsonrpc": "2.0", "id": message["id"], "result": result}, _JSON | headers)
 

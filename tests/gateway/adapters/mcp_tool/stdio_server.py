@@ -98,6 +98,13 @@ def say_result(ident: object, data: object) -> None:
     say({"jsonrpc": "2.0", "id": ident, "result": {"content": content, "structuredContent": data}})
 
 
+def show(ident: object) -> None:
+    """Its tools; a restless server says each time that they have just changed."""
+    if "restless" in sys.argv[3:]:
+        say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    say({"jsonrpc": "2.0", "id": ident, "result": {"tools": TOOLS}})
+
+
 def main() -> None:
     """Serve until the input ends."""
     note(["started", os.getpid(), sys.argv[3:]])
@@ -117,7 +124,7 @@ def main() -> None:
             revision = "2025-06-18" if REVISION == "silent" else REVISION
             say({"jsonrpc": "2.0", "id": ident, "result": {"protocolVersion": revision, "capabilities": {}}})
         elif method == "tools/list":
-            say({"jsonrpc": "2.0", "id": ident, "result": {"tools": TOOLS}})
+            show(ident)
         elif method == "tools/call":
             call(ident, message["params"])
         elif ident is not None:

@@ -1,6 +1,7 @@
 """What ends a server's group when the gateway is gone."""
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -67,15 +68,13 @@ async def test_a_guard_ends_with_what_it_guards() -> None:
 
 async def test_a_server_without_a_guard_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not started, or not for long: it would act after the gateway's death on what it was sent."""
-    begun: list[asyncio.subprocess.Process] = []
-    usual = asyncio.create_subprocess_exec
+    led: list[int] = []
 
-    async def second_fails(*words: Any, **options: Any) -> asyncio.subprocess.Process:
-        if begun:
-            raise OSError
-        begun.append(await usual(*words, **options))
-        return begun[0]
+    async def fails(*words: str, **_: Any) -> asyncio.subprocess.Process:
+        led.append(int(words[-1]))
+        raise OSError
 
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", second_fails)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", fails)
     assert await started(WAITS, {}) is None
-    assert begun[0].returncode is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(led[0], 0)

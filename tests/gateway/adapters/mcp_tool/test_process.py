@@ -1,12 +1,16 @@
 """One run of a program."""
 
 import asyncio
+import contextlib
+import os
+import signal
 import sys
+from pathlib import Path
 
 import pytest
 
 from gateway.adapters.mcp_tool.process import Process, started
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 
 ECHO = """
 import json, sys
@@ -98,6 +102,33 @@ async def test_what_it_has_started_ends_with_it() -> None:
     process.kill()
     await asyncio.wait_for(process._reading, 10)
     await process.aclose()
+
+
+BEHIND = """
+import subprocess, sys
+server = "import json, os, signal; print(json.dumps({'id': 1, 'result': {'pid': os.getpid()}}), flush=True); signal.pause()"
+subprocess.run([sys.executable, "-c", server])
+"""
+
+
+async def test_a_server_ends_with_the_wrapper_that_has_started_it() -> None:
+    """Nothing else could take from it what lies in its pipe unread: the number of its group may soon be another's."""
+    process = await running(BEHIND)
+    line = await asyncio.wait_for(process.expect(1), PATIENCE_S)
+    assert line is not None
+    assert line.response.result is not None
+    server = line.response.result["pid"]
+    future = process.expect(2)
+    os.kill(server, signal.SIGSTOP)
+    process._child.kill()
+    try:
+        await eventually(lambda: not Path(f"/proc/{server}").exists())
+        assert await asyncio.wait_for(future, PATIENCE_S) is None
+        assert not process.alive
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server, signal.SIGKILL)
+        await process.aclose()
 
 
 async def test_a_program_that_is_not_there_is_none() -> None:

@@ -381,6 +381,12 @@ async def test_a_changed_tool_is_not_called(local: Local) -> None:
     assert local.transport.quarantined == frozenset()
 
 
+async def test_a_server_whose_tools_change_at_every_look_is_called(local: Local) -> None:
+    """It was asked after each of its words but the last; who waited for silence would wait for ever."""
+    for _ in range(2):
+        assert (await local.exchange(mcp=local.mcp(MODERN, "restless"))).fault is None
+
+
 async def test_the_environment_is_small(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the manifest gives it, the path and the locale; nothing else of the gateway's."""
     monkeypatch.setenv("ONCEGATE_SEAL_KEY", "k1:secret")

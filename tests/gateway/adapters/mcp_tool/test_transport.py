@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway.adapters.mcp_tool.http_channel import QUIET_S
 from gateway.adapters.mcp_tool.transport import MOST_UPSTREAMS
 from gateway.manifest.policies import Effect, StatusMeaning
 from gateway.stages.execute.attempt.exchange import Answer, Fault, Phase
@@ -248,23 +249,64 @@ async def test_errors_mean_what_the_manifest_says(
 
 
 @pytest.mark.parametrize("reply", [status(404), rpc_error(-32001, 404), rpc_error(-32000, 400, unaddressed=True)])
-async def test_a_lost_session_is_a_refusal_and_a_new_one_is_opened(bench: Bench, reply: CallReply) -> None:
-    """The server did not look at the call; the next attempt opens a session and is carried out."""
+async def test_a_lost_session_proves_nothing_of_a_write_and_a_new_one_is_opened(bench: Bench, reply: CallReply) -> None:
+    """Who stands in front may have given it to a server that acted and died, and then to one that does not know the session."""
+    bench.server.revision = LEGACY[0]
+    await bench.exchange()
+    bench.server.calls.append(does_then(reply))
+    assert said(await bench.outcome()) == "Unknown outcome_unknown"
+    assert said(await bench.outcome()) == "Done"
+    assert (bench.server.session_count, len(bench.server.done)) == (2, 3)
+
+
+@pytest.mark.parametrize("reply", [status(404), rpc_error(-32001, 404), rpc_error(-32000, 400, unaddressed=True)])
+async def test_a_read_whose_session_is_lost_is_made_again(bench: Bench, reply: CallReply) -> None:
+    """In the session that the next attempt opens."""
     bench.server.revision = LEGACY[0]
     await bench.exchange()
     bench.server.calls.append(reply)
-    assert said(await bench.outcome(sends=2)) == "Refused unavailable again"
-    assert said(await bench.outcome()) == "Done"
-    assert (bench.server.session_count, len(bench.server.done)) == (2, 2)
+    assert said(await bench.outcome(effect=Effect.READ, sends=2)) == "Refused unavailable again"
+    assert said(await bench.outcome(effect=Effect.READ)) == "Done"
+
+
+async def test_the_manifest_says_what_a_lost_session_proves(bench: Bench) -> None:
+    """Of the code that it names, and where nobody stands in between that gives a request to two servers."""
+    bench.server.revision = LEGACY[0]
+    declared = upstream(errors={-32001: StatusMeaning.REFUSED_RETRYABLE})
+    for reply, expected in (
+        (rpc_error(-32001, 404), "Refused unavailable again"),
+        (status(404), "Unknown outcome_unknown"),
+    ):
+        await bench.exchange()
+        bench.server.calls.append(reply)
+        assert said(await bench.outcome(declared)) == expected
 
 
 async def test_a_server_that_was_started_anew_is_initialized_anew(bench: Bench) -> None:
-    """Nothing of the call is lost but one attempt."""
+    """Before a write, when nothing was heard of the session for a while: a question finds it lost, and nothing is in doubt."""
     bench.server.revision = LEGACY[0]
     await bench.exchange()
     bench.server.restart()
-    assert said(await bench.outcome()) == "Refused unavailable again"
+    assert said(await bench.outcome()) == "Unknown outcome_unknown"
     assert said(await bench.outcome()) == "Done"
+    bench.server.restart()
+    bench.clock.ahead_s += QUIET_S
+    assert said(await bench.outcome()) == "Done"
+    assert len(bench.server.done) == 3
+
+
+@pytest.mark.parametrize(("revision", "looks"), [(LEGACY[0], [1, 1, 2, 2]), (MODERN, [1, 1, 1, 1])])
+async def test_a_session_is_asked_for_before_a_write_when_it_was_silent(
+    bench: Bench, revision: str, looks: list[int]
+) -> None:
+    """And not while it is in use, nor before a read; where there is no session, none can be lost."""
+    bench.server.revision = revision
+    seen = []
+    for seconds, writes in ((0, True), (QUIET_S / 2, True), (QUIET_S, True), (QUIET_S, False)):
+        bench.clock.ahead_s += seconds
+        assert (await bench.exchange(bounds=limits(linger_reset=writes))).fault is None
+        seen.append(bench.server.asked_for["tools/list"])
+    assert seen == looks
 
 
 async def test_a_404_without_a_session_is_a_missing_page(bench: Bench) -> None:

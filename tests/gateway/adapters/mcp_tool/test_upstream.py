@@ -1,6 +1,7 @@
 """One server: made ready once, looked at again, kept out while it shows another tool."""
 
 import asyncio
+import json
 import logging
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from gateway.adapters.mcp_tool import upstream as upstream_module
 from gateway.adapters.mcp_tool.messages import LEGACY, MODERN
 from gateway.stages.execute.attempt.exchange import Fault, Phase
-from tests.gateway.adapters.mcp_tool.conftest import Bench, raising, upstream
-from tests.gateway.adapters.mcp_tool.server import LIST, REFUND, rpc_error
+from tests.gateway.adapters.mcp_tool.conftest import Bench, limits, raising, upstream
+from tests.gateway.adapters.mcp_tool.server import LIST, REFUND, rpc_error, stream
 from tests.gateway.pipeline.provider import Exchange
+from tests.waiting import PATIENCE_S
 
 
 async def test_calls_at_the_same_time_share_one_question(bench: Bench) -> None:
@@ -116,6 +118,37 @@ async def test_what_an_earlier_run_of_the_server_showed_is_not_believed(bench: B
     await bench.exchange()
     assert len(bench.server.done) == 1
     assert bench.transport.quarantined == {"act"}
+
+
+@pytest.mark.parametrize("how", ["lost its session", "says so"])
+async def test_a_call_beside_one_that_looks_waits_for_what_is_shown(bench: Bench, how: str) -> None:
+    """What the server showed before is no word on it any more as soon as it is asked anew, and not only when it has answered."""
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(exchange: Exchange) -> None:
+        asked.set()
+        await go.wait()
+        ident = json.loads(exchange.request.body)["id"]
+        await exchange.send(200, {"jsonrpc": "2.0", "id": ident, "result": {"tools": bench.server.tools}})
+
+    if how == "says so":
+        bench.server.calls.append(stream({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+        await bench.exchange()
+    else:
+        bench.server.revision = "2025-06-18"
+        await bench.exchange()
+        bench.server.restart()
+        await bench.exchange()
+    before = len(bench.server.carried)
+    bench.server.tools = [{**REFUND, "description": "new words"}]
+    bench.server.questions["tools/list"] = slow
+    looks = asyncio.create_task(bench.exchange())
+    await asyncio.wait_for(asked.wait(), PATIENCE_S)
+    beside = await bench.exchange(bounds=limits(total_s=0.3))
+    go.set()
+
+    assert (beside.fault, beside.written, len(bench.server.carried)) == (Fault.DEADLINE, False, before)
+    assert (await looks).fault is Fault.TOOL_CHANGED
 
 
 @pytest.mark.parametrize(("before", "after"), [(MODERN, LEGACY[0]), (LEGACY[0], MODERN)])
