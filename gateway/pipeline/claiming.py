@@ -17,7 +17,7 @@ from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.limiting import over_limit, over_rate
 from gateway.pipeline.parts import VOLATILE, Parts
-from gateway.pipeline.pinning import Pins, RevisionError
+from gateway.pipeline.pinning import Pins, RevisionError, reloaded
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.ruling import EXECUTION
@@ -270,14 +270,13 @@ class Claims:
         except RevisionError as error:
             return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=str(error).removesuffix("."))
         tool = visit.intention.tool
-        newer = await self._pins.successor(tool)
+        here = reloaded(self._parts.tools.catalogue, tool)
+        newer = here or await self._pins.successor(tool)
         if newer is None:
             return None
-        message = (
-            f"Nothing was executed: another gateway process has loaded revision {newer} of {tool.name}, and this one"
-            f" still has revision {tool.identity.revision}. Make the same call again; that process answers."
-        )
-        return visit.telling.refuse(ErrorCode.DRAINING, message=message)
+        loaded = f"{'this' if here else 'another'} gateway process has loaded revision {newer} of {tool.name}"
+        message = f"Nothing was executed: {loaded}, and this call has revision {tool.identity.revision}."
+        return visit.telling.refuse(ErrorCode.DRAINING, message=f"{message} Make the same call again; that process answers.")
 
     def _withheld_now(self, visit: Visit) -> Envelope | None:
         """The answer where this process, its store or the time that is left forbid to send. Asked again after whatever takes time."""

@@ -17,6 +17,7 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import HeldError, Keeper, Move, RowsOf, no_rows
 from gateway.pipeline.marking import sent_mark
 from gateway.pipeline.parts import Parts
+from gateway.pipeline.pinning import reloaded
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.pipeline.sending import (
     Admission,
@@ -267,7 +268,10 @@ class Effort:
         return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
 
     def _is_elsewhere(self) -> bool:
-        """Whether a write that no downstream knows again meets another memory than was looked at, which may lack the same."""
+        """Whether what was looked at may lack what is there now: other calls know this one by another key, or a write that no
+        downstream knows again meets another memory."""
+        if not self.kept and reloaded(self._parts.tools.catalogue, self.tool) is not None:
+            return True
         return self._parts.store.changed_at != self._changed_at and self.tool.is_plain_write
 
     async def _marked(self, mark: Move) -> Record:
