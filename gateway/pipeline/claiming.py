@@ -275,8 +275,9 @@ class Claims:
         if newer is None:
             return None
         loaded = f"{'this' if here else 'another'} gateway process has loaded revision {newer} of {tool.name}"
-        message = f"Nothing was executed: {loaded}, and this call has revision {tool.identity.revision}."
-        return visit.telling.refuse(ErrorCode.DRAINING, message=f"{message} Make the same call again; that process answers.")
+        came = f"and this call came under revision {tool.identity.revision}"
+        message = f"Nothing was executed: {loaded}, {came}. Make the same call again; that process answers."
+        return visit.telling.refuse(ErrorCode.DRAINING, message=message)
 
     def _withheld_now(self, visit: Visit) -> Envelope | None:
         """The answer where this process, its store or the time that is left forbid to send. Asked again after whatever takes time."""

@@ -75,8 +75,7 @@ class Effort:
         changed_at: float | None,
         kept: bool = True,
     ) -> None:
-        self._parts = parts
-        self._keeper = keeper
+        self._parts, self._keeper = parts, keeper
         self.tool = tool
         self.record = record
         self.kept = kept
@@ -91,8 +90,7 @@ class Effort:
         self._ownership: Ownership | None = None if record.owner is None else machine.own(record)
         self.by = "attempt"
         """What `settled_by` says of a record that this effort settles."""
-        self.sends = 0
-        self.tries = 0
+        self.sends = self.tries = 0
         self._attempt: Attempt | None = None
         self.sent_at: float | None = None
         """On Clock.monotonic: when the gate of the last try was passed; None when it was not."""
@@ -268,11 +266,9 @@ class Effort:
         return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
 
     def _is_elsewhere(self) -> bool:
-        """Whether what was looked at may lack what is there now: other calls know this one by another key, or a write that no
-        downstream knows again meets another memory."""
-        if not self.kept and reloaded(self._parts.tools.catalogue, self.tool) is not None:
-            return True
-        return self._parts.store.changed_at != self._changed_at and self.tool.is_plain_write
+        """Whether what stands now was not looked at: another identity, for a claim that no other call has seen, or another memory."""
+        unseen = not self.kept and reloaded(self._parts.tools.catalogue, self.tool) is not None
+        return unseen or (self._parts.store.changed_at != self._changed_at and self.tool.is_plain_write)
 
     async def _marked(self, mark: Move) -> Record:
         """The record with its SENT mark, durable."""

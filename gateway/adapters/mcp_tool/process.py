@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import orjson
 
-from gateway.adapters.mcp_tool import guard, launch
+from gateway.adapters.mcp_tool import launch
 from gateway.adapters.mcp_tool.events import TOOLS_CHANGED
+from gateway.adapters.mcp_tool.guarding import Guard, guarded_by
 from gateway.adapters.mcp_tool.messages import Response, method_of, response_of
 from gateway.adapters.mcp_tool.pipe_writer import PipeWriter
 from gateway.contract.strict_json import InvalidJson, loads
@@ -47,26 +48,6 @@ class Line:
     response: Response
     size: int
     read: int
-
-
-class _Guard:
-    """What ends a process group when we are gone. Ended before the number of that group can be another's."""
-
-    def __init__(self, child: asyncio.subprocess.Process, pipe: int) -> None:
-        self._child = child
-        self._pipe: int | None = pipe
-
-    def end(self) -> None:
-        if self._pipe is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            self._child.kill()
-        os.close(self._pipe)
-        self._pipe = None
-
-    async def ended(self) -> None:
-        self.end()
-        await self._child.wait()
 
 
 class _Leader(asyncio.subprocess.SubprocessStreamProtocol):
@@ -100,7 +81,7 @@ class Process:
         exited: "asyncio.Future[None]",
         stdin: int,
         stdout: asyncio.StreamReader,
-        guarded: _Guard | None,
+        guarded: Guard | None,
     ) -> None:
         """`stdin` is the write end of its standard input; `exited` is done with the child's own end."""
         self.alive = True
@@ -113,6 +94,9 @@ class Process:
         self._group_ended = False
         self._reading = asyncio.get_running_loop().create_task(self._read(stdout))
         exited.add_done_callback(lambda _: self._outlived())
+        if guarded is not None:
+            # It would act after our death on what it was sent.
+            guarded.when_lost(self.kill)
 
     def expect(self, ident: int) -> "asyncio.Future[Line | None]":
         """Done with the answer to request `ident`; None when the process ended without one."""
@@ -247,7 +231,7 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
             start_new_session=True,
         )
         child = asyncio.subprocess.Process(transport, protocol, loop)
-        guarded = await _guarded(child)
+        guarded = await guarded_by(child)
         if child.stdout is not None:
             process = Process(child, protocol.exited, write_end, child.stdout, guarded)
         if process is not None and guarded is None:
@@ -262,34 +246,6 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
         if process is None:
             os.close(write_end)
     return process
-
-
-async def _guarded(child: asyncio.subprocess.Process) -> _Guard | None:
-    """A guard over the group that `child` leads; None when there can be none."""
-    read_end = write_end = found = None
-    try:
-        read_end, write_end = os.pipe()
-        beside = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", guard.__file__, str(child.pid)),
-            stdin=read_end,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={},
-            start_new_session=True,
-        )
-        found = _Guard(beside, write_end)
-    except OSError:
-        return None
-    finally:
-        if read_end is not None:
-            os.close(read_end)
-        if found is None:
-            # Cancelled perhaps, so nothing is awaited here.
-            with contextlib.suppress(ProcessLookupError):
-                child.kill()
-            if write_end is not None:
-                os.close(write_end)
-    return found
 
 
 def _answer(ident: Any, method: str) -> bytes:

@@ -211,11 +211,11 @@ class Rig:
         return list(envelope.data["operations"])
 
 
-async def queued(gateway: Rig, tool: str = "act") -> None:
-    """Wait until a call of this tool waits for a slot: it has looked at its record, and sends next."""
+async def queued(gateway: Rig, tool: str = "act", *, calls: int = 1) -> None:
+    """Wait until so many calls of this tool wait for a slot: they have looked at their records, and send next."""
     bulkheads = gateway.parts.bulkheads
     assert isinstance(bulkheads, MemoryBulkheads)
-    await eventually(lambda: bulkheads.counts(tool).queue != ())
+    await eventually(lambda: len(bulkheads.counts(tool).queue) >= calls)
 
 
 async def absent(gateway: Rig) -> str:

@@ -1,17 +1,13 @@
 """What ends a server's group when the gateway is gone."""
 
-import asyncio
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from gateway.adapters.mcp_tool import guard
-from gateway.adapters.mcp_tool.process import started
 
 WAITS = (sys.executable, "-c", "import signal; print(1, flush=True); signal.pause()")
 
@@ -53,28 +49,3 @@ def test_a_group_that_is_gone_is_nobodys(group: subprocess.Popen[bytes]) -> None
     beside = guarding(group.pid)
     beside.communicate(timeout=20)
     assert beside.returncode == 0
-
-
-async def test_a_guard_ends_with_what_it_guards() -> None:
-    """It kills nobody then: the number of the group may be another's by that time."""
-    process = await started(WAITS, {})
-    assert process is not None
-    assert process._guard is not None
-    beside = process._guard._child
-    assert beside.returncode is None
-    await process.aclose()
-    assert beside.returncode == -signal.SIGKILL
-
-
-async def test_a_server_without_a_guard_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not started, or not for long: it would act after the gateway's death on what it was sent."""
-    led: list[int] = []
-
-    async def fails(*words: str, **_: Any) -> asyncio.subprocess.Process:
-        led.append(int(words[-1]))
-        raise OSError
-
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", fails)
-    assert await started(WAITS, {}) is None
-    with pytest.raises(ProcessLookupError):
-        os.kill(led[0], 0)
