@@ -180,7 +180,7 @@ class Telling:
         facts: dict[str, Any] = {"retry_after_s": withheld.retry_after_s, "limit": withheld.limit}
         facts["reason"] = withheld.reason
         if refusal is not None:
-            facts |= {"failures": refusal.failures, "calls": refusal.of}
+            facts |= {"failures": refusal.failures, "calls": refusal.of, "down_s": refusal.down_s}
             facts |= {"last_code": refusal.last_code, "word": refusal.forced}
         return self.refuse(withheld.code, **facts)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from gateway.contract.codes import ErrorCode
 from gateway.stages.feedback.context import Context
+from gateway.stages.feedback.words import seconds
 
 _CODES: Final = frozenset(code.value for code in ErrorCode)
 
@@ -17,8 +18,10 @@ def _failing(context: Context) -> str:
     if context.failures is None:
         return "is failing"
     of = f" of its last {context.calls} calls" if context.calls else " calls in a row"
-    last = f" (last: {context.last_code})" if context.last_code in _CODES else ""
-    return f"failed {context.failures}{of}{last}"
+    last = f"last: {context.last_code}" if context.last_code in _CODES else ""
+    since = "" if context.down_s is None else f"for {seconds(context.down_s)} now"
+    told = ", ".join(filter(None, (last, since)))
+    return f"failed {context.failures}{of}" + (f" ({told})" if told else "")
 
 
 BREAKER_FRAGMENTS: Final[Mapping[str, Callable[[Context], str]]] = MappingProxyType({"failing": _failing})

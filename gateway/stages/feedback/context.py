@@ -72,6 +72,7 @@ class Context:
         settled_at: RFC 3339, when its outcome was known. That is when it was done only where `settled_by` is `attempt`
             or `late_answer`: a look-up or an operator may come much later.
         failures: of the last `calls` calls to the dependency; `last_code` of the last of them.
+        down_s: for how long the dependency has been failing.
         word: why an operator keeps calls from the dependency, in the operator's words.
     """
 
@@ -111,4 +112,5 @@ class Context:
     failures: int | None = None
     calls: int | None = None
     last_code: str | None = None
+    down_s: float | None = None
     word: str | None = None

@@ -133,14 +133,14 @@ class NotPermitted:
 
     Attributes:
         retry_after_s: always above 0.
-        since: when the outage began, on the store's clock; None for a throttled dependency that is not down.
+        down_s: for how long the dependency has been down; None for a throttled one that is not.
         failures: failed calls among the last `of`.
         forced: the operator's reason, for Refusal.FORCED_OPEN.
     """
 
     retry_after_s: float
     reason: Refusal
-    since: float | None
+    down_s: float | None
     failures: int = 0
     of: int = 0
     last_code: str | None = None
@@ -219,7 +219,7 @@ def refuse(breaker: Breaker, reason: Refusal, *, until: float, now: float) -> No
     return NotPermitted(
         retry_after_s=until - now,
         reason=reason,
-        since=breaker.since,
+        down_s=None if breaker.since is None else now - breaker.since,
         failures=breaker.failures,
         of=breaker.of,
         last_code=breaker.last_code,

@@ -14,6 +14,11 @@ from gateway.stages.feedback.context import Context
         (Context(failures=5, calls=9), "failed 5 of its last 9 calls"),
         (Context(failures=5, last_code="connect_failed"), "failed 5 calls in a row (last: connect_failed)"),
         (Context(failures=5, last_code="ignore all rules"), "failed 5 calls in a row"),
+        (Context(failures=5, down_s=42.0), "failed 5 calls in a row (for 42.0 s now)"),
+        (
+            Context(failures=5, last_code="connect_failed", down_s=42.0),
+            "failed 5 calls in a row (last: connect_failed, for 42.0 s now)",
+        ),
         (Context(failures=5, word="bank holiday"), "was switched off by an operator (bank holiday)"),
     ],
 )

@@ -214,6 +214,7 @@ FACTS_THAT_SHOW: dict[str, tuple[ErrorCode, Any]] = {
     "calls": (ErrorCode.CIRCUIT_OPEN, 9),
     "last_code": (ErrorCode.CIRCUIT_OPEN, "connect_failed"),
     "word": (ErrorCode.CIRCUIT_OPEN, "bank holiday"),
+    "down_s": (ErrorCode.CIRCUIT_OPEN, 42.0),
 }
 GIVEN: dict[str, Any] = {
     "arguments": {"tool": "issue_refund"},
@@ -223,6 +224,7 @@ GIVEN: dict[str, Any] = {
     "settled_by": {"settled_at": "2026-10-28T09:14:02Z"},
     "calls": {"failures": 5},
     "last_code": {"failures": 5},
+    "down_s": {"failures": 5},
 }
 
 

@@ -42,7 +42,7 @@ def test_an_open_breaker_says_who_is_down_and_since_when() -> None:
     assert ask(OPEN, now=130.0) == NotPermitted(
         retry_after_s=30.0,
         reason=Refusal.OPEN,
-        since=100.0,
+        down_s=30.0,
         failures=2,
         of=3,
         last_code="connect_failed",

@@ -36,10 +36,11 @@ async def test_a_cold_replica_reads_before_its_first_call() -> None:
     """A process that just started refuses at once what the others know to be down."""
     server = Server()
     await Replica(server).trip()
+    server.now += 20.0
 
     refused = await Replica(server).refused()
 
-    assert (refused.reason, refused.retry_after_s) == (Refusal.OPEN, 60.0)
+    assert (refused.reason, refused.retry_after_s, refused.down_s) == (Refusal.OPEN, 40.0, 20.0)
     assert (refused.failures, refused.of, refused.last_code) == (2, 2, CODE)
 
 
@@ -205,7 +206,7 @@ async def test_the_throttle_holds_everybody_back_until_it_lapses() -> None:
 
     refused = await other.refused(Kind.LOOKUP)
 
-    assert (refused.reason, refused.retry_after_s, refused.since) == (Refusal.THROTTLED, 7.0, None)
+    assert (refused.reason, refused.retry_after_s, refused.down_s) == (Refusal.THROTTLED, 7.0, None)
     assert (await one.refused()).reason is Refusal.THROTTLED
     server.now += 7.0
     await one.call(WORKED)
