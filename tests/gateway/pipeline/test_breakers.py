@@ -71,7 +71,9 @@ async def test_tools_of_one_scope_share_the_breaker(rig: MakeRig) -> None:
     refused = await gateway.call(tool="other")
     assert code_of(refused) == ErrorCode.CIRCUIT_OPEN
     assert refused.error is not None
-    assert re.match(r"The payments service failed 2 .*, for [0-9.]+ s now\) and is being left alone", refused.error.message)
+    assert re.match(
+        r"The payments service failed 2 .*, for [0-9.]+ s now\) and is being left alone", refused.error.message
+    )
     mailed = await gateway.call(tool="mail")
     assert (mailed.ok, mailed.meta.source) == (True, "mail")
 
