@@ -17,7 +17,7 @@ from gateway.pipeline.ending import Ending
 from gateway.pipeline.keeping import Keeper
 from gateway.pipeline.limiting import over_limit, over_rate
 from gateway.pipeline.parts import VOLATILE, Parts
-from gateway.pipeline.pinning import Pins, RevisionError, reloaded
+from gateway.pipeline.pinning import Pins, RevisionError
 from gateway.pipeline.pulse import Pulse
 from gateway.pipeline.reconciling import Looker
 from gateway.pipeline.ruling import EXECUTION
@@ -89,12 +89,13 @@ class Claims:
     def _may_mark_at_once(self, tool: Tool, rendered: RenderedRequest) -> bool:
         """Whether nothing stands between claim and SENT mark, so that one commit at the gate makes both moves.
 
-        A baseline look-up does, and so does a connection that is not there yet, or the session of an MCP server: who waits
-        holds a claim that others see.
-        The commit is the gate's, as ever: a crash before it leaves nothing, and has sent nothing.
+        A baseline look-up does, and so does a slot or a connection that is not there yet, or the session of an MCP server:
+        who waits holds a claim that others see, also those of another revision. The commit is the gate's, as ever: a crash
+        before it leaves nothing, and has sent nothing.
         """
         waits = tool.reconcile.reads_first or tool.backend.fresh_connection or tool.backend.mcp is not None
-        return not waits and self._parts.transport.has_idle(rendered.origin)
+        room = self._parts.bulkheads.has_room(tool.name, slots=tool.limits.concurrency)
+        return room and not waits and self._parts.transport.has_idle(rendered.origin)
 
     async def _claimed(self, meeting: MayBegin, visit: Visit, key: str, granted: Granted) -> Record | None:
         """The record, now this visit's; None: somebody was first."""
@@ -265,18 +266,17 @@ class Claims:
 
     async def barred(self, visit: Visit) -> Envelope | None:
         """Pin the manifest before a record is made with it; the refusal when it must not make one."""
+        tool = visit.intention.tool
         try:
-            await self._pins.ensure(visit.intention.tool)
+            await self._pins.ensure(tool)
         except RevisionError as error:
             return visit.telling.refuse(ErrorCode.GATEWAY_CONFIG_ERROR, reason=str(error).removesuffix("."))
-        tool = visit.intention.tool
-        here = reloaded(self._parts.tools.catalogue, tool)
-        newer = here or await self._pins.successor(tool)
-        if newer is None:
+        if (newer := await self._pins.successor(tool)) is None:
             return None
-        loaded = f"{'this' if here else 'another'} gateway process has loaded revision {newer} of {tool.name}"
-        came = f"and this call came under revision {tool.identity.revision}"
-        message = f"Nothing was executed: {loaded}, {came}. Make the same call again; that process answers."
+        stands = f"another gateway process has loaded revision {newer} of {tool.name}, and this one still has"
+        message = (
+            f"Nothing was executed: {stands} {tool.identity.revision}. Make the same call again; that process answers."
+        )
         return visit.telling.refuse(ErrorCode.DRAINING, message=message)
 
     def _withheld_now(self, visit: Visit) -> Envelope | None:

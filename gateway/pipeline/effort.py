@@ -17,7 +17,6 @@ from gateway.manifest.tool import Tool
 from gateway.pipeline.keeping import HeldError, Keeper, Move, RowsOf, no_rows
 from gateway.pipeline.marking import sent_mark
 from gateway.pipeline.parts import Parts
-from gateway.pipeline.pinning import reloaded
 from gateway.pipeline.reconciling import horizon_s, replay_terms
 from gateway.pipeline.sending import (
     Admission,
@@ -266,9 +265,8 @@ class Effort:
         return self.sent_at + (self.record.attempts[-1].acts_until - horizon_s(self.tool) - parts.store.now())
 
     def _is_elsewhere(self) -> bool:
-        """Whether what stands now was not looked at: another identity, for a claim that no other call has seen, or another memory."""
-        unseen = not self.kept and reloaded(self._parts.tools.catalogue, self.tool) is not None
-        return unseen or (self._parts.store.changed_at != self._changed_at and self.tool.is_plain_write)
+        """Whether a write that no downstream knows again meets another memory than was looked at, which may lack the same."""
+        return self._parts.store.changed_at != self._changed_at and self.tool.is_plain_write
 
     async def _marked(self, mark: Move) -> Record:
         """The record with its SENT mark, durable."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gateway.manifest.catalog import Catalogue, reader_named
+from gateway.manifest.catalog import reader_named
 from gateway.manifest.policies import Effect
 from gateway.manifest.tool import Tool
 from gateway.pipeline.parts import Parts
@@ -13,14 +13,6 @@ from gateway.stages.feedback.words import ELLIPSIS
 
 class RevisionError(Exception):
     """What identifies an operation was changed without raising `identity.revision`. One sentence."""
-
-
-def reloaded(catalogue: Catalogue, tool: Tool) -> int | None:
-    """The revision under which this process has loaded `tool` meanwhile, where calls are identified by it in another way."""
-    today = catalogue.get(tool.name)
-    if today is None or today is tool or today.identity_digest == tool.identity_digest:
-        return None
-    return today.identity.revision
 
 
 class Pins:

@@ -41,6 +41,10 @@ class MemoryBulkheads:
             wait_s=wait_s,
         )
 
+    def has_room(self, scope: str, *, slots: int) -> bool:
+        compartment = self._compartments.get((scope, False))
+        return compartment is None or (not compartment.bulkhead.queue and compartment.bulkhead.running < slots)
+
     def counts(self, scope: str) -> Bulkhead:
         """Who runs, listens and waits now, look-ups apart."""
         compartment = self._compartments.get((scope, False))

@@ -1,6 +1,7 @@
 """What must hold before a record is owned: time, room, rights; a refusal of ours leaves no record."""
 
 import asyncio
+import json
 import time
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from gateway.stages.execute.operation.record import State
 from tests.gateway.manifest.sample import REMOVED
 from tests.gateway.pipeline.conftest import MakeRig
 from tests.gateway.pipeline.provider import Reply, answer, cut, late
-from tests.gateway.pipeline.rig import ALL, CALLER, Rig, StoreClock, keyed, plain
+from tests.gateway.pipeline.rig import ALL, CALLER, ONE_SLOT, Rig, StoreClock, keyed, plain, queued
 from tests.gateway.pipeline.trouble import Wires, marking
 from tests.waiting import eventually
 
@@ -329,3 +330,27 @@ async def test_a_claim_of_somebody_else_is_not_let_go(rig: MakeRig) -> None:
     assert refused.error is not None
     assert (await call).ok
     assert len(gateway.provider.sent) == 1
+
+
+async def test_who_waits_for_a_slot_is_seen_by_calls_of_the_next_revision(rig: MakeRig) -> None:
+    """Equal calls before and after a reload that gives them another key are one operation, also with a connection at hand."""
+    idle, free = asyncio.Event(), asyncio.Event()
+    gateway = await rig(plain(ONE_SLOT), plain({"name": "other"}))
+    gateway.provider.writes += [late(idle), late(free)]
+    other = gateway.soon("W", tool="other")
+    await gateway.provider.until_sent(1)
+    first = gateway.soon("Z")
+    await gateway.provider.until_sent(2)
+    idle.set()
+    await other
+    before = gateway.soon("X")
+    await queued(gateway)
+    raised = plain({**ONE_SLOT, "identity.fields": ["order", "amount"], "identity.revision": 2})
+    (gateway.manifests / "act.yaml").write_text(json.dumps(raised))
+    assert gateway.shelf.reload()
+    after = gateway.soon("X")
+    await gateway.waiting(gateway.pipeline)
+    free.set()
+    await first
+    assert (await before).data == (await after).data
+    assert len(gateway.provider.sent) == 3

@@ -332,31 +332,3 @@ def assert_refused(envelope: Envelope) -> None:
     assert told.retry_after_s is not None
     # total, grace and lease.
     assert 35 < told.retry_after_s <= 45
-
-
-async def test_a_claim_that_waited_is_not_made_under_a_revision_that_was_replaced(rig: MakeRig) -> None:
-    """Equal calls before and after the reload have two keys, and neither had seen the other: the earlier one sends nothing."""
-    idle, free = asyncio.Event(), asyncio.Event()
-    gateway = await rig(plain(ONE_SLOT), plain({"name": "other"}))
-    gateway.provider.writes += [late(idle), late(free)]
-    other = gateway.soon("W", tool="other")
-    await gateway.provider.until_sent(1)
-    first = gateway.soon("Z")
-    await gateway.provider.until_sent(2)
-    # With a connection at hand a claim goes in only when it is sent.
-    idle.set()
-    await other
-    before = gateway.soon("X")
-    await queued(gateway)
-    raised = plain({**ONE_SLOT, "identity.fields": ["order", "amount"], "identity.revision": 2})
-    (gateway.manifests / "act.yaml").write_text(json.dumps(raised))
-    assert gateway.shelf.reload()
-    after = gateway.soon("X")
-    await queued(gateway, calls=2)
-    free.set()
-    await first
-    refused, done = await before, await after
-    assert refused.error is not None
-    assert (refused.error.code, refused.error.outcome) == (ErrorCode.DRAINING, CallOutcome.NOT_EXECUTED)
-    assert "this gateway process has loaded revision 2 of act" in refused.error.message
-    assert (done.ok, len(gateway.provider.sent)) == (True, 3)

@@ -187,8 +187,15 @@ class Guard:
             return
         local.throttled_until = max(local.throttled_until, standing.throttled_until)
         # A store that forgot has no opinion: what is known here stands until its own times run out.
-        if standing.breaker.generation > local.breaker.generation:
-            self._become(scope, local, standing.breaker)
+        theirs, ours = standing.breaker, local.breaker
+        if theirs.generation > ours.generation or self._is_word(theirs, ours):
+            self._become(scope, local, theirs)
+
+    def _is_word(self, theirs: Breaker, ours: Breaker) -> bool:
+        """Whether an operator's word is in force there that is unknown here. It stands above generations: a store that was away, or
+        forgot, counts fewer of them than this process.
+        """
+        return theirs.forced is not None and theirs.forced != ours.forced and is_forced(theirs, now=self._store.now())
 
     def _become(self, scope: str, local: _Local, breaker: Breaker) -> None:
         before, local.breaker, local.window = local.breaker, breaker, Window()
@@ -199,7 +206,8 @@ class Guard:
         expected = wanted.generation - 1
         wanted = replace(wanted, mark=self._token())
         standing = await self._written(scope, expected, wanted)
-        if standing is None or (standing != wanted and standing.generation <= expected):
+        knows_less = standing is not None and standing != wanted and standing.generation <= expected
+        if standing is None or (knows_less and not self._is_word(standing, wanted)):
             # No answer, or one that knows less than this process: decided among its own callers, of whom
             # whoever comes second finds another generation.
             standing = wanted if local.breaker.generation == expected else local.breaker
@@ -209,7 +217,7 @@ class Guard:
     async def _written(self, scope: str, expected: int, wanted: Breaker) -> Breaker | None:
         try:
             standing = await self._store.swap(scope, expected, wanted)
-            if standing.generation < expected:
+            if standing.generation < expected and not self._is_word(standing, wanted):
                 standing = await self._store.swap(scope, standing.generation, wanted)
         except BreakerStoreAway:
             return None

@@ -83,6 +83,10 @@ class Bulkheads(Protocol):
         """
         ...
 
+    def has_room(self, scope: str, *, slots: int) -> bool:
+        """Whether a call that enters now has its slot at once."""
+        ...
+
 
 class RateLimits(Protocol):
     def spend(self, quotas: Sequence[Quota]) -> tuple[float, ...] | None:

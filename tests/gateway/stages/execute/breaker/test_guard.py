@@ -283,6 +283,29 @@ async def test_an_operators_word_that_the_others_may_not_hear_is_not_taken(weath
     assert (await Replica(server).refused()).reason is Refusal.FORCED_OPEN
 
 
+@pytest.mark.parametrize("forgets", [False, True])
+async def test_an_operators_word_stands_above_what_a_replica_decided_alone(*, forgets: bool) -> None:
+    """While the store was away, or before it forgot, one replica's breaker went through more changes: it obeys, and erases nothing."""
+    server = Server()
+    alone, other = Replica(server), Replica(server)
+    server.away = not forgets
+    for _ in range(3):
+        await alone.trip()
+        server.now += 600.0
+        await alone.call(WORKED)
+    server.away = False
+    if forgets:
+        server.standings.clear()
+    server.now += 2.0
+
+    await other.guard.force(SCOPE, State.OPEN, reason="bank holiday", for_s=500.0)
+    await alone.guard.settle(Permit(scope=SCOPE, generation=6, probe=False), POLICY, FAILED)
+    await alone.guard.settle(Permit(scope=SCOPE, generation=6, probe=False), POLICY, FAILED)
+
+    refused = [await replica.refused() for replica in (alone, other, Replica(server))]
+    assert {(it.reason, it.forced) for it in refused} == {(Refusal.FORCED_OPEN, "bank holiday")}
+
+
 async def test_standings_tell_the_operator() -> None:
     """Every scope asked about is listed, with a forced state only while it is in force."""
     server = Server()

@@ -114,8 +114,10 @@ class ScatteredFleet(Fleet):
 
     @rule()
     def lose_store(self) -> None:
-        """The store goes away, or comes back."""
+        """The store goes away, or comes back: then what others wrote counts again, also above a probe that one sent alone."""
         self.server.away = not self.server.away
+        if not self.server.away:
+            self.probes.clear()
 
     @rule()
     def flush_store(self) -> None:
