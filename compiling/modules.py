@@ -28,6 +28,7 @@ LEFT_OUT: Final = {
     "gateway/adapters/redis/cluster.py": "asks beside calls",
     "gateway/adapters/redis/guides.py": "asks beside calls",
     "gateway/adapters/redis/lists.py": "an async generator",
+    "gateway/adapters/redis/names.py": "asks beside calls",
     "gateway/adapters/redis/routes.py": "a parameter that is deleted",
     "gateway/adapters/redis/sentinels.py": "a parameter that is deleted",
     "gateway/adapters/system/clock.py": "functions as class attributes",

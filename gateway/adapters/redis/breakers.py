@@ -1,7 +1,7 @@
 """Breakers that gateways share. What was heard is kept up to date in the background: a healthy call asks nobody."""
 
 import asyncio
-import contextlib
+import logging
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,6 +13,8 @@ from gateway.clock import Clock
 from gateway.stages.execute.breaker.breaker import Breaker
 from gateway.stages.execute.breaker.ports import BreakerStoreAway, Standing
 from gateway.stages.execute.operation.ports import StoreUnavailableError
+
+_log = logging.getLogger("oncegate")
 
 REFRESH_S: Final = 0.5
 """How often it is asked what others wrote."""
@@ -61,10 +63,18 @@ class RedisBreakers:
         await self._ask("throttle", scope, until)
 
     async def _refresh(self) -> None:
+        faulty = False
         while True:
             await self._clock.sleep(REFRESH_S)
-            with contextlib.suppress(BreakerStoreAway):
+            try:
                 await self._read(tuple(self._heard))
+                faulty = False
+            except BreakerStoreAway:
+                pass
+            except Exception as error:  # noqa: BLE001 - nobody waits for this task, and what others write must be heard
+                if not faulty:
+                    _log.error("what other gateways say of breakers is not understood", exc_info=error)
+                faulty = True
 
     async def _read(self, scopes: tuple[str, ...]) -> None:
         told, standing = await self._ask("breakers", *scopes)

@@ -231,6 +231,7 @@ class Client:
         try:
             if memory_of(connection) not in self.accepted:
                 drop(connection)  # it may be older than what is accepted, and is greeted again
+                pool.renew()
                 return None
             echo = b"%d" % next(self._echoes)
             asked_at = self._mine.monotonic()

@@ -155,7 +155,7 @@ class Cluster:
         """What a node says; None: nothing that can be used."""
         try:
             # Numbers are only in the one, and which name of a node clients are to use only in the other.
-            lines, slots = await ask(node, self._login, ("CLUSTER", "NODES"), ("CLUSTER", "SLOTS"))
+            lines, slots = await ask(self._guides.names, node, self._login, ("CLUSTER", "NODES"), ("CLUSTER", "SLOTS"))
             word = _word(lines.decode(), slots, node)
         except (RedisError, OSError, ValueError, TypeError, LookupError, AttributeError):
             # It does not answer, or is no node of a cluster.

@@ -8,12 +8,16 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, Final, TypeVar
 
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ConnectionError as NotConnectedError
 from redis.exceptions import RedisError
 
 from gateway.adapters.redis.address import Node
 from gateway.adapters.redis.limit import Limit
+from gateway.adapters.redis.names import Names
 from gateway.adapters.redis.packing import packed
 from gateway.adapters.redis.pool import Login, connection_to, drop
 
@@ -29,7 +33,11 @@ _T = TypeVar("_T")
 
 
 class Guides:
-    """Belongs to one event loop."""
+    """Belongs to one event loop.
+
+    Attributes:
+        names: looks up where they are.
+    """
 
     def __init__(self, listed: tuple[Node, ...], silence: str, look: Callable[[], Awaitable[object]]) -> None:
         """Make them of those in the address.
@@ -38,6 +46,7 @@ class Guides:
             silence: what it means that one of `listed` says nothing, in words that are followed by where it is.
             look: asks anew and follows what was said; where it fails with the library's, or with OSError, what is known stays.
         """
+        self.names = Names()
         self._missed = dict.fromkeys(listed, 0)
         self._silence = silence
         self._look = look
@@ -81,6 +90,7 @@ class Guides:
         """Ask no more."""
         if self._looking is not None:
             self._looking.cancel()
+        self.names.close()
 
     async def _look_again(self) -> None:
         # Where nobody answers, or only such as know less, the servers that answer are the best that is known.
@@ -107,16 +117,34 @@ def _text(node: Node) -> str:
     return f"{node[0]}:{node[1]}"
 
 
-async def ask(node: Node, login: Login, *commands: tuple[str, ...]) -> list[Any]:
+async def ask(names: Names, node: Node, login: Login, *commands: tuple[str, ...]) -> list[Any]:
     """Commands to a node that need not be a master, on a connection of their own; they go out together.
 
     Raises:
         RedisError, OSError: no answer; or the first error that is among the answers.
     """
-    connection = connection_to(node, login)
+    connection = await _connected(await names.addresses(node[0]), node, login)
     try:
-        await connection.connect()
         await connection.send_packed_command(b"".join([packed(each) for each in commands]), check_health=False)
         return [await connection.read_response() for _ in commands]
     finally:
         drop(connection)
+
+
+async def _connected(addresses: tuple[str, ...], node: Node, login: Login) -> AbstractConnection:
+    """A connection to the first address that takes one; a certificate is for the node's name all the same."""
+    for address in addresses:
+        connection = connection_to(node, login)
+        how = {**connection._connection_arguments(), "host": address}  # type: ignore[attr-defined]  # noqa: SLF001
+        if login.tls:
+            how["server_hostname"] = node[0]
+        connection._connection_arguments = partial(dict, how)  # type: ignore[attr-defined]  # noqa: SLF001 - it would look up itself
+        try:
+            await connection.connect()
+        except BaseException as error:
+            drop(connection)
+            if address == addresses[-1] or not isinstance(error, (RedisError, OSError)):
+                raise
+        else:
+            return connection
+    raise NotConnectedError("its name has no address")

@@ -47,6 +47,7 @@ class Pool:
         self._size = size
         self._taken = 0
         self._closed = False
+        self._last = ""
         self._opening: asyncio.Task[Line] | None = None
         self.shared: Line | None = None
         """The line, if there is one; it may have ended."""
@@ -94,6 +95,7 @@ class Pool:
                 await connection.disconnect(nowait=True)
             if not connection.is_connected:
                 await connection.connect()
+                self._last = memory_of(connection)
             self._require_open()
         except BaseException:
             drop(connection)
@@ -109,6 +111,11 @@ class Pool:
         else:
             self._idle.append(connection)
         self._places.release()
+
+    def renew(self) -> None:
+        """End the line where the last greeting found another memory: an id can change under it (a master's first replica)."""
+        if self.shared is not None and self.shared.memory != self._last:
+            self.shared.close()
 
     def close(self) -> None:
         """Let go of the idle ones now and of the others when they come back."""
@@ -130,6 +137,7 @@ class Pool:
         try:
             async with asyncio.timeout(self._login.timeout_s):
                 await connection.connect()
+            self._last = memory_of(connection)
             self.shared = Line(
                 connection._writer.transport,  # type: ignore[union-attr]  # noqa: SLF001 - it is connected
                 memory=memory_of(connection),

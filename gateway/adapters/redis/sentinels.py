@@ -120,6 +120,7 @@ class Sentinels:
         name = self._name
         try:
             master, address = await ask(
+                self._guides.names,
                 sentinel,
                 Login(tls=self._login.tls),
                 ("SENTINEL", "MASTER", name),

@@ -13,7 +13,7 @@ from tests.clocks import ManualClock
 from tests.gateway.adapters.redis.asking import client_of
 from tests.gateway.at_rest.test_breakers import OPEN as STORED
 from tests.redis_servers import Server, free_port
-from tests.waiting import turns
+from tests.waiting import eventually, turns
 
 OPEN = replace(STORED, generation=1)
 
@@ -98,6 +98,28 @@ async def test_anothers_breaker_is_not_believed(server: Server, client: Client) 
 
     with pytest.raises(BreakerStoreAway):
         await one.load("orders")
+
+
+async def test_what_nobody_understands_does_not_end_the_background(
+    server: Server, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told once, and what is written afterwards is heard."""
+    one, clock = await breakers(client)
+    await one.load("payments")
+
+    async def refreshed() -> None:
+        await eventually(lambda: clock.sleeping == 1)
+        await clock.advance(REFRESH_S)
+        await eventually(lambda: clock.sleeping == 1)
+
+    server.client.hset(shared_key("breakers"), "t:payments", "soon")
+    await refreshed()
+    await refreshed()
+    assert len([it for it in caplog.messages if "is not understood" in it]) == 1
+    server.client.hset(shared_key("breakers"), "t:payments", "9.5")
+    await refreshed()
+
+    assert one.peek("payments") == Standing(throttled_until=9.5)
 
 
 async def test_the_background_ends_with_the_client(client: Client) -> None:

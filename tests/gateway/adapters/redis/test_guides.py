@@ -7,6 +7,7 @@ import pytest
 
 from gateway.adapters.redis.address import Node
 from gateway.adapters.redis.guides import Guides, ask
+from gateway.adapters.redis.names import Names
 from gateway.adapters.redis.pool import Login
 from tests import redis_servers
 from tests.redis_servers import Server
@@ -59,7 +60,7 @@ async def test_questions_on_a_connection_of_their_own(server: Server) -> None:
     """Nothing of it stays open."""
     login = Login(timeout_s=PATIENCE_S)
     before = server.client.info("clients")["connected_clients"]
-    assert await ask(("127.0.0.1", server.port), login, ("ECHO", "x"), ("ECHO", "y")) == [b"x", b"y"]
+    assert await ask(Names(), ("127.0.0.1", server.port), login, ("ECHO", "x"), ("ECHO", "y")) == [b"x", b"y"]
     await asyncio.to_thread(
         redis_servers.wait_until, lambda: server.client.info("clients")["connected_clients"] == before
     )

@@ -1,5 +1,7 @@
 """How a memory stands comes with questions that are asked in any case: what others found out, and whether the master still is one."""
 
+import asyncio
+
 import pytest
 
 from gateway.adapters.redis.breakers import RedisBreakers
@@ -48,6 +50,21 @@ async def test_a_server_that_is_another_under_an_open_connection_is_found_out() 
 
         assert one.epoch != before
         assert one.changed_at is not None
+        client.close()
+
+
+async def test_a_master_that_gets_its_first_replica_is_met_anew() -> None:
+    """Its id changes under the open line; writes that replicas must have see it on theirs, also where nothing else is asked."""
+    with redis_servers.own("valkey", "--repl-diskless-sync-delay", "0") as server:
+        one, client = memory(server)
+        await count(one)
+        before = one.epoch
+        with redis_servers.own("valkey", "--replicaof", "127.0.0.1", str(server.port)) as replica:
+            redis_servers.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "up")
+            redis_servers.wait_until(lambda: bool(server.client.wait(1, 100)))
+            await asyncio.gather(*[one.ask("acme", "count", (), wall=1.0, replicas=1) for _ in range(8)])
+
+        assert one.epoch != before
         client.close()
 
 
