@@ -16,7 +16,7 @@ import termios
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,6 +46,7 @@ class PipeWriter:
         self._queue: deque[_Waiting] = deque()
         self._taken = 0
         self._ends: WeakKeyDictionary[asyncio.Future[bool], int] = WeakKeyDictionary()
+        self._unsent: WeakSet[asyncio.Future[bool]] = WeakSet()
         self._watched = False
         self._ending = False
         self._closed = False
@@ -60,6 +61,7 @@ class PipeWriter:
         """
         late: asyncio.Future[bool] = self._loop.create_future()
         if self._ending or self._closed:
+            self._unsent.add(late)
             late.set_result(False)
             return late
         begin_by = min(begin_by, until)
@@ -81,6 +83,10 @@ class PipeWriter:
         """
         return self._ends.get(late)
 
+    def unsent(self, late: "asyncio.Future[bool]") -> bool:
+        """Whether the message that `write` returned this for was dropped with the pipe before its first byte was in there."""
+        return (self._closed or self._ending) and late in self._unsent
+
     def close(self) -> None:
         """Take no more messages, and end the reader's input behind those that wait."""
         self._ending = True
@@ -95,6 +101,8 @@ class PipeWriter:
         self._watch(False)
         os.close(self._pipe)
         while self._queue:
+            if not self._queue[0].begun:
+                self._unsent.add(self._queue[0].late)
             self._done(late=False)
 
     def _flush(self) -> None:

@@ -61,6 +61,14 @@ class _Leader(asyncio.subprocess.SubprocessStreamProtocol):
         super().__init__(limit, loop)
         self.exited: asyncio.Future[None] = loop.create_future()
 
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._pipes = transport
+
+    def close(self) -> None:
+        """Close our ends of its pipes."""
+        self._pipes.close()
+
     def process_exited(self) -> None:
         super().process_exited()
         if not self.exited.done():
@@ -71,19 +79,19 @@ class Process:
     """One run of a program. Once it has ended it is not started again.
 
     Attributes:
-        alive: it takes messages.
+        alive: it takes messages. Not what it leaves behind, which may hold its output open for as long as it likes.
         tools_changed: it has said so.
     """
 
     def __init__(
         self,
         child: asyncio.subprocess.Process,
-        exited: "asyncio.Future[None]",
+        leader: _Leader,
         stdin: int,
         stdout: asyncio.StreamReader,
         guarded: Guard | None,
     ) -> None:
-        """`stdin` is the write end of its standard input; `exited` is done with the child's own end."""
+        """`stdin` is the write end of its standard input; `leader` tells of the child's own end."""
         self.alive = True
         self.tools_changed = False
         self._child = child
@@ -93,7 +101,8 @@ class Process:
         self._awaited: dict[int, asyncio.Future[Line | None]] = {}
         self._group_ended = False
         self._reading = asyncio.get_running_loop().create_task(self._read(stdout))
-        exited.add_done_callback(lambda _: self._outlived())
+        self._leader = leader
+        leader.exited.add_done_callback(lambda _: self._outlived())
         if guarded is not None:
             # It would act after our death on what it was sent.
             guarded.when_lost(self.kill)
@@ -121,6 +130,16 @@ class Process:
             return False
         return self._input.read >= end if by is None else by >= end - 1
 
+    def refused(self, late: "asyncio.Future[bool]") -> bool:
+        """Whether nothing of the message that `write` returned this for has been in its pipe or will be.
+
+        It takes no others then: it has ended, or has closed its input.
+        """
+        if not self._input.unsent(late):
+            return False
+        self.alive = False
+        return True
+
     def kill(self) -> None:
         """End it at once, and whatever it has started. What it has not taken yet is not written any more."""
         self.alive = False
@@ -142,12 +161,14 @@ class Process:
         # A grandchild in a session of its own may hold the pipe for ever.
         await asyncio.wait({self._reading}, timeout=ENDS_WITHIN_S)
         self._reading.cancel()
+        self._leader.close()
 
     def _outlived(self) -> None:
         """End what a wrapper leaves behind: nothing could take a write back from it once the group's number is another's.
 
         What it has answered is still read.
         """
+        self.alive = False
         self._end_group()
         if self._guard is not None:
             self._guard.end()
@@ -233,7 +254,7 @@ async def started(command: Sequence[str], env: Mapping[str, str]) -> Process | N
         child = asyncio.subprocess.Process(transport, protocol, loop)
         guarded = await guarded_by(child)
         if child.stdout is not None:
-            process = Process(child, protocol.exited, write_end, child.stdout, guarded)
+            process = Process(child, protocol, write_end, child.stdout, guarded)
         if process is not None and guarded is None:
             # It would act after our death on what it was sent.
             process.kill()

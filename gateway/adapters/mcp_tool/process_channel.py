@@ -21,6 +21,12 @@ _DISCOVER_S: Final = 2.0
 _UNREAD: Final = Exchange(
     phase=Phase.SENT, fault=Fault.WRITE_TIMEOUT, detail="the process does not read", written=False
 )
+_REFUSED: Final = Exchange(
+    phase=Phase.CONNECTED,
+    fault=Fault.CONNECTION_LOST,
+    detail="the process had ended or closed its input before anything was sent",
+    written=False,
+)
 _EARLY: Final = Exchange(
     phase=Phase.SENT, fault=Fault.MALFORMED, detail="the process answered what it had not read", written=False
 )
@@ -76,7 +82,9 @@ class ProcessChannel:
         if process is None:
             return _lost(method)
         future = process.expect(ident)
-        process.write(request(ident, method, params, revision))
+        if process.refused(process.write(request(ident, method, params, revision))):
+            future.cancel()
+            return _lost(method)
         patience_s = min(self._question_s, _DISCOVER_S) if method == _DISCOVER else self._question_s
         await asyncio.wait({future}, timeout=patience_s)
         if not future.done():
@@ -150,7 +158,7 @@ async def _listened(
     try:
         return await _heard(process, late, future, limits)
     finally:
-        dropped = late.done() and late.result()
+        dropped = late.done() and (late.result() or process.refused(late))
         if limits.linger_reset and not (future.done() or dropped or process.has_read(late)):
             # A process that was stopped would act on it when it goes on, long after another has acted in its place.
             process.kill()
@@ -168,6 +176,8 @@ async def _heard(
             # Half a message is in the pipe, and whatever came behind it would be read as its rest.
             process.kill()
             return _EARLY if future.done() else _UNREAD
+    if process.refused(late):
+        return _REFUSED
     if late.result():
         return _EARLY if future.done() and future.result() is not None else _UNREAD
     left_s = limits.ends_at - loop.time()

@@ -151,7 +151,20 @@ async def test_a_reader_that_is_gone_takes_nothing(ends: Ends, message: bytes) -
     later = writer.write(message)
     assert not await asyncio.wait_for(first, PATIENCE_S)
     assert not await asyncio.wait_for(later, PATIENCE_S)
-    assert (writer.waiting, ends.given_up, writer.write(message).done()) == (0, 0, True)
+    last = writer.write(message)
+    assert (writer.waiting, ends.given_up, last.done()) == (0, 0, True)
+    assert [writer.unsent(it) for it in (first, later, last)] == [False, True, True]
+
+
+async def test_what_was_in_the_pipe_may_have_been_read_whoever_is_gone(ends: Ends) -> None:
+    """Only of what met a closed pipe it is proved that nobody has read it."""
+    writer = ends.writer()
+    first = writer.write(b"{}\n")
+    other = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(other, ends.read_end)
+    os.close(other)
+    second = writer.write(b"{}\n")
+    assert (second.result(), writer.unsent(second), writer.unsent(first)) == (False, True, False)
 
 
 async def test_the_end_of_the_input_is_behind_what_waits(ends: Ends) -> None:

@@ -131,6 +131,32 @@ async def test_a_server_ends_with_the_wrapper_that_has_started_it() -> None:
         await process.aclose()
 
 
+LEAVES = """
+import json, subprocess, sys
+quiet = subprocess.DEVNULL
+daemon = subprocess.Popen(["sleep", "600"], stdin=quiet, stderr=quiet, start_new_session=True)
+print(json.dumps({"id": 1, "result": {"daemon": daemon.pid}}), flush=True)
+sys.stdin.readline()
+print(json.dumps({"id": 2, "result": {}}), flush=True)
+"""
+
+
+async def test_a_process_is_not_alive_for_what_it_leaves_behind() -> None:
+    """A daemon in a session of its own holds its output open; what it had answered is read all the same."""
+    process = await running(LEAVES)
+    line, last = await asyncio.wait_for(process.expect(1), PATIENCE_S), process.expect(2)
+    assert line is not None
+    assert line.response.result is not None
+    try:
+        process.write(b"{}")
+        await eventually(lambda: not process.alive)
+        assert not process._reading.done()
+        assert await asyncio.wait_for(last, PATIENCE_S) is not None
+    finally:
+        os.kill(line.response.result["daemon"], signal.SIGKILL)
+        await process.aclose()
+
+
 async def test_a_program_that_is_not_there_is_none() -> None:
     """Nothing is started."""
     assert await started(["nowhere-to-be-found"], {}) is None

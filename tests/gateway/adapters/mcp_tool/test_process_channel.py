@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 
 from gateway.adapters.http_tool.egress import EgressPolicy
 from gateway.adapters.http_tool.transport import HttpToolTransport
+from gateway.adapters.mcp_tool.ports import QUESTION_S
 from gateway.adapters.mcp_tool.process import Process
 from gateway.adapters.mcp_tool.process_channel import ProcessChannel
 from gateway.adapters.mcp_tool.transport import McpToolTransport
@@ -346,6 +347,106 @@ async def test_a_process_that_dies_while_the_gate_is_asked_is_not_sent(local: Lo
 
     ended = await local.exchange(gate=dies)
     assert (ended.phase, ended.fault) == (Phase.CONNECTED, Fault.CONNECTION_LOST)
+
+
+async def left(local: Local, tmp_path: Path) -> tuple[int, int]:
+    """The process ids of a server, after a first call, and of a daemon that holds the server's output open."""
+    program, pidfile = tmp_path / "leaves.py", tmp_path / "daemon"
+    program.write_text(
+        "import pathlib, runpy, subprocess, sys\n"
+        "quiet = subprocess.DEVNULL\n"
+        "daemon = subprocess.Popen(['sleep', '600'], stdin=quiet, stderr=quiet, start_new_session=True)\n"
+        f"with open({str(pidfile)!r}, 'a') as file: file.write(f'{{daemon.pid}}\\n')\n"
+        f"runpy.run_path({str(PROGRAM)!r}, run_name='__main__')\n"
+    )
+    await local.exchange(mcp=leaving(local, tmp_path))
+    (pid,) = local.runs()
+    return pid, int(pidfile.read_text())
+
+
+def leaving(local: Local, tmp_path: Path) -> McpUpstream:
+    """The tool of the server that leaves a daemon behind."""
+    return local.mcp(command=(sys.executable, str(tmp_path / "leaves.py"), str(local.ledger), MODERN))
+
+
+@pytest.fixture
+def daemons(tmp_path: Path) -> Iterator[None]:
+    """None of those that `left` has started runs when the test has ended."""
+    yield
+    for pid in (tmp_path / "daemon").read_text().split():
+        os.kill(int(pid), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("daemons")
+@pytest.mark.parametrize("writes", [True, False])
+async def test_a_server_that_left_a_daemon_with_its_output_is_started_again(
+    local: Local, tmp_path: Path, *, writes: bool
+) -> None:
+    """It is the server that has to be alive, not whoever holds the other end of a pipe."""
+    pid, daemon = await left(local, tmp_path)
+    os.kill(pid, signal.SIGKILL)
+    await gone(pid)
+    bounds = limits(total_s=PATIENCE_S, linger_reset=writes)
+    ended = await local.exchange(mcp=leaving(local, tmp_path), bounds=bounds)
+    if ended.fault is Fault.CONNECTION_LOST:
+        # The loop had not heard of its end.
+        ended = await local.exchange(mcp=leaving(local, tmp_path), bounds=bounds)
+    assert (ended.phase, ended.fault, len(local.runs())) == (Phase.COMPLETE, None, 2)
+    os.kill(daemon, 0)
+
+
+@pytest.mark.usefixtures("daemons")
+async def test_a_write_that_a_server_had_in_its_pipe_when_it_died_is_not_unsent(local: Local, tmp_path: Path) -> None:
+    """It was alive when it was written to, and may have acted."""
+    pid, _ = await left(local, tmp_path)
+    bounds = limits(total_s=0.5)
+    named = leaving(local, tmp_path)
+    body = orjson.dumps({"name": named.tool, "arguments": {"how": "dies"}})
+    request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
+    ended = await local.transport.exchange(request, bounds)
+    await gone(pid)
+    assert (ended.phase, ended.fault) == (Phase.SENT, Fault.READ_TIMEOUT)
+    assert len(local.done()) == 2
+
+
+CLOSES = """
+import os, signal
+os.close(0)
+os.write(1, b'{"id": 1, "result": {}}\\n')
+signal.pause()
+"""
+
+
+@pytest.fixture
+async def closed(local: Local) -> AsyncIterator[ProcessChannel]:
+    """To a server that has closed its input: to a pipe it is as one whose end is not known yet."""
+    channel = ProcessChannel((sys.executable, "-c", CLOSES), {}, local.clock)
+    assert await channel.open() is None
+    assert channel._process is not None
+    assert await asyncio.wait_for(channel._process.expect(1), PATIENCE_S) is not None
+    yield channel
+    await channel.aclose()
+
+
+async def test_a_write_that_meets_a_closed_pipe_is_not_sent(local: Local, closed: ProcessChannel) -> None:
+    """Nothing of it can have been read: it is sent again, to a server that is started anew."""
+    epoch, named = closed.epoch, local.mcp()
+    body = orjson.dumps({"name": named.tool, "arguments": {}})
+    request = WireRequest(method="POST", origin="http://p.stdio.invalid:80", target="/", body=body, mcp=named)
+    ended = await closed.call(request, MODERN, limits(total_s=0.5), None, time.monotonic())
+    assert (ended.phase, ended.fault, ended.written) == (Phase.CONNECTED, Fault.CONNECTION_LOST, False)
+    proved = classify(ended, AnswerTerms(effect=Effect.WRITE, mcp=named), wall=0.0)
+    assert isinstance(proved, NotSent)
+    assert proved.retryable
+    assert closed.epoch == epoch + 1
+
+
+async def test_a_question_that_meets_a_closed_pipe_waits_for_no_answer(closed: ProcessChannel) -> None:
+    """The next one is for a server that is started anew."""
+    epoch, began = closed.epoch, time.monotonic()
+    heard = await closed.ask("tools/list", {}, MODERN)
+    assert (heard.trouble is None, closed.epoch) == (False, epoch + 1)
+    assert time.monotonic() - began < QUESTION_S
 
 
 async def test_a_gate_that_was_begun_is_not_cancelled(local: Local) -> None:
