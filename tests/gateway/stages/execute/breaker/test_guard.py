@@ -283,6 +283,21 @@ async def test_an_operators_word_that_the_others_may_not_hear_is_not_taken(weath
     assert (await Replica(server).refused()).reason is Refusal.FORCED_OPEN
 
 
+async def test_an_operators_word_whose_writing_was_not_answered_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store was read, and then lost: nobody knows whether the others hear the word."""
+    server, read = Server(), Server.answer
+
+    async def once(self: Server) -> None:
+        """Come back this time only."""
+        await read(self)
+        self.loses_replies = True
+
+    monkeypatch.setattr(Server, "answer", once)
+
+    with pytest.raises(BreakerStoreAway):
+        await Replica(server).guard.force(SCOPE, State.OPEN, reason="bank holiday", for_s=500.0)
+
+
 @pytest.mark.parametrize("forgets", [False, True])
 async def test_an_operators_word_stands_above_what_a_replica_decided_alone(*, forgets: bool) -> None:
     """While the store was away, or before it forgot, one replica's breaker went through more changes: it obeys, and erases nothing."""
