@@ -92,6 +92,7 @@ def test_what_identifies_changes_only_with_its_revision(changes: dict[str, Any],
     after = load(files(changed(KEYED, changes), READ), OPERATOR, before)
 
     assert [it.rule for it in after.complaints if it.severity is Severity.ERROR] == (["revision"] if refused else [])
+    assert (after.catalogue is None) is refused
     assert load(files(changed(KEYED, changes), READ), OPERATOR).catalogue is not None
 
 
